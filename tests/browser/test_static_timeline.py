@@ -75,9 +75,8 @@ class StaticTimeline(Pages):
         self.browser.wait(f"skeinPage.timeline.picture.lanes.height === {high}")
         self.browser.wait(QUIET)
 
-    def test_pixels(self):
-        """Every pixel of the lanes is that of the same window of skein view."""
-        trace = self.machine(40000, 4, 40, 3, 20, 500, 300)
+    def same_pixels(self, trace, opened, views):
+        """Compare every pixel of the lanes with those of the same window of skein view."""
         page = self.export(trace)
         server = subprocess.Popen([SKEIN, "view", "-n", trace], stdout=subprocess.PIPE,
                                   stderr=subprocess.DEVNULL, text=True)
@@ -86,16 +85,25 @@ class StaticTimeline(Pages):
         self.addCleanup(server.terminate)
         served = server.stdout.readline().strip()
         self.look(page)
-        process = next(lane[1:] for kind, lane in self.lanes() if kind == "process")
+        processes = [lane[1:] for kind, lane in self.lanes() if kind == "process"][:opened]
         for dots in (1, 2):
-            for view in ("", "view=2000000000-2100000000", "view=5000000000-5000300000"):
-                view = f"open={process}&{view}"
+            for view in views:
+                view = f"open={'.'.join(processes)}&{view}"
                 self.look(page, f"#{view}", deviceScaleFactor=dots)
                 expected = self.ask(PIXELS)
                 self.look(served + "&", view, deviceScaleFactor=dots)
                 self.hide_choice(expected[2])
                 self.assertEqual(self.ask(PIXELS), expected, (dots, view))
                 self.assertGreater(expected[3], 3)
+
+    def test_pixels(self):
+        """Every pixel of the lanes is that of the same window of skein view."""
+        self.same_pixels(self.machine(40000, 4, 40, 3, 20, 500, 300), 1,
+                         ("", "view=2000000000-2100000000", "view=5000000000-5000300000"))
+
+    def test_pixels_of_counters(self):
+        self.same_pixels(make_scene(self.home / "counters.skein", "counters"), 2,
+                         ("", "view=390000000-440000000", "view=333000000-333001000"))
 
     def test_pictures(self):
         """On a desk and a phone, light and dark; the pictures are for a person to look at."""

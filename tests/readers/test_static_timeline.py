@@ -12,7 +12,7 @@ import subprocess
 import unittest
 
 from test_view import View
-from traces import Home, ROOT, SKEIN, make_scene, make_timeline, skein
+from traces import Home, ROOT, SKEIN, make_scene, make_timeline, output, skein
 
 LONG = os.environ.get("SKEIN_LONG") == "1"
 NODE = shutil.which("node")
@@ -32,6 +32,46 @@ def threads_of(rows):
     for row in rows:
         if row["kind"] == "thread":
             found.setdefault(f"p{row['process']}", []).append(row["lane"])
+    return found
+
+
+def shown(value):
+    """A value of a counter as static_feed.mjs writes it."""
+    return "none" if value != value else "lost" if value == float("inf") else value
+
+
+def read_counter(body, at, columns):
+    """Return a counter's columns in an answer (least, most, last, lost), and where they end."""
+    count, = struct.unpack_from("<I", body, at)
+    at += 4
+    out = []
+    last = ("none", "none", "none", 0)
+    written = {}
+    for _ in range(count):
+        number, lost, least, most, end = struct.unpack_from("<IIddd", body, at)
+        written[number] = (shown(least), shown(most), shown(end), lost)
+        at += 32
+    for column in range(columns):
+        if column in written:
+            last = written[column]
+        else: # it goes on as the one before ended
+            held = last[2] if last[2] != "lost" else "none"
+            last = (held, held, last[2], int(last[2] == "lost"))
+        out.append(list(last))
+    return out, at
+
+
+def read_window(body, columns, lanes):
+    """Return what a window says of each lane: the bytes of strokes, or the columns of a counter."""
+    found, at = {}, 16
+    for lane in lanes:
+        if lane[0] == "c":
+            found[lane], at = read_counter(body, at, columns)
+        else:
+            found[lane] = body[at:at + 3 * columns]
+            at += 3 * columns
+    if at != len(body):
+        raise AssertionError(f"{len(body)} bytes instead of {at}")
     return found
 
 
@@ -71,8 +111,10 @@ class Agreement(View):
         self.assertEqual(status, 200, body)
         self.assertEqual(struct.unpack("<4I", body[:16])[1:], (columns, len(lanes), 0))
         told = feed.ask("window", {"from": begin, "to": end, "columns": columns, "lanes": lanes})
-        for i, lane in enumerate(lanes):
-            expected = body[16 + 3 * columns * i:16 + 3 * columns * (i + 1)]
+        for lane, expected in read_window(body, columns, lanes).items():
+            if lane[0] == "c":
+                self.assertEqual(told["strokes"][lane], expected, (lane, begin, end))
+                continue
             strokes = base64.b64decode(told["strokes"][lane])
             self.assertEqual(len(strokes), len(expected))
             if strokes != expected and not self.undecided(feed, columns, begin, end, lane, first):
@@ -116,6 +158,7 @@ class Agreement(View):
                 columns = random_numbers.choice([1, 7, 320, 1013, 1920])
                 lanes = random_numbers.sample(names, min(len(names), 60))
                 self.compare(feed, columns, begin, end, lanes)
+            self.agree_at(feed, rows["rows"], random_numbers)
         finally:
             feed.end()
             self.end(server)
@@ -130,6 +173,79 @@ class Agreement(View):
                 with self.subTest(seed=seed, machine=machine, turn=turn):
                     make_timeline(path, slices, cpus, threads, numbers.randrange(1 << 30), *rest)
                     self.agree(path, numbers, 100 if LONG else 25)
+
+    def test_counters(self):
+        """Random windows of counters, down to less than a ns a column, and what is where."""
+        seed = random.randrange(1 << 30)
+        with self.subTest(seed=seed):
+            trace = make_scene(self.home / "counters.skein", "counters")
+            self.agree(trace, random.Random(seed), 400 if LONG else 80)
+
+    def test_counters_of_a_part(self):
+        """A value that holds from before a part of the time is in its page."""
+        trace = make_scene(self.home / "counters.skein", "counters")
+        server, *self.asked = self.serve(trace)
+        page = self.home / "part.html"
+        first, length = 310_000_000, 400_000_000
+        skein("export", trace, "-o", page, "--from", f"{first}ns", "--to", f"{first + length}ns")
+        told = timeline_of(page)["trace"]
+        lanes = [row["lane"] for row in told["rows"] if row["kind"] == "counter"]
+        feed = StaticFeed(page)
+        try:
+            self.assertGreater(len(lanes), 4)
+            self.length, self.threads = length, threads_of(told["rows"])
+            for begin, end in ((0, length), (0, 1000), (23_000_000, 23_001_000)):
+                self.compare(feed, 500, begin, end, lanes, first)
+        finally:
+            feed.end()
+            self.end(server)
+
+    def test_counters_of_reports(self):
+        """The page has the values of report --timeline, and of --runtime what is no total."""
+        trace = make_scene(self.home / "counters.skein", "counters")
+        server, port, token = self.serve(trace)
+        token = {"X-Skein-Token": token}
+        try:
+            rows = json.loads(self.get("/api/trace", port, **token)[1])["rows"]
+            lanes = {row["name"]: row for row in rows if row["kind"] == "counter"}
+            for part in ((), ("--from", "310ms", "--to", "710ms")):
+                said = json.loads(output("report", "--timeline", "--json", "-n", "0", *part,
+                                         trace))
+                self.assertEqual({of["name"] for of in said["counters"]}, set(lanes))
+                for counter in said["counters"]:
+                    row = lanes[counter["name"]]
+                    self.assertEqual((row["unit"], row["total"]),
+                                     (counter["unit"], counter["total"]))
+                    count = len(counter["columns"])
+                    _, body, _ = self.get(
+                        f"/api/window?from={said['from']}&to={said['to']}&columns={count}"
+                        f"&lanes={row['lane']}", port, **token)
+                    told = read_window(body, count, [row["lane"]])[row["lane"]]
+                    self.assertEqual([[None if isinstance(part, str) else part
+                                       for part in of[:3]] + [bool(of[3])] for of in told],
+                                     counter["columns"], counter["name"])
+            said = json.loads(output("report", "--runtime", "--json", trace))
+            heap = next(of for process in said["runtime"]["processes"]
+                        for of in process["counters"] if of["name"] == "heap used")
+            self.assertEqual((heap["unit"], heap["total"]), ("bytes", False))
+            self.assertEqual(heap["most"], lanes["heap used"]["top"])
+            self.assertEqual(lanes["heap used"]["scale"], "900 MiB")
+        finally:
+            self.end(server)
+
+    def agree_at(self, feed, rows, numbers):
+        """What is said of a moment of a counter."""
+        for lane in [row["lane"] for row in rows if row["kind"] == "counter"]:
+            for _ in range(20):
+                time = numbers.randrange(self.length)
+                status, body, _ = self.get(f"/api/at?lane={lane}&time={time}", self.asked[0],
+                                           **{"X-Skein-Token": self.asked[1]})
+                self.assertEqual(status, 200, body)
+                theirs, ours = json.loads(body), feed.ask("at", lane, time)
+                self.assertEqual(ours["title"], theirs["title"])
+                self.assertEqual((ours["from"], ours["to"]), (theirs["from"], theirs["to"]))
+                length = [["length", dict(ours["facts"])["length"]]] # rounded by each
+                self.assertEqual(ours["facts"][:-1] + length, theirs["facts"][:-1] + length)
 
     def test_a_part(self):
         """A page of a part of the time has the lanes of that part."""

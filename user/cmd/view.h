@@ -93,6 +93,12 @@ int view_answer_marks(void *context, const struct http_request *q, struct http_a
 int view_answer_at(void *context, const struct http_request *q, struct http_answer *a);
 int view_answer_chain(void *context, const struct http_request *q, struct http_answer *a);
 
+/* Return whether the parameter lane names a counter. */
+bool view_is_of_counter(const struct view_server *v, const struct http_request *q);
+/* Answer what that counter was at a time, as view_answer_at() does of other lanes. */
+int view_answer_counter(const struct view_server *v, const struct http_request *q,
+			struct http_answer *a);
+
 /*
  * Wait until nobody else reads, and take v->reading. Return 0, or -ECANCELED without it if nobody
  * waits for the answer any more: a page that is zoomed gives most of its requests up.

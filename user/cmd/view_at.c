@@ -454,6 +454,8 @@ int view_answer_at(void *context, const struct http_request *q, struct http_answ
 	FILE *out;
 	int ret;
 
+	if (view_is_of_counter(v, q))
+		return view_answer_counter(v, q, a);
 	if (read_moment(v, q, &m) < 0)
 		return http_answer_text(a, 400, "lane, time: of a lane and in the recording");
 	ret = view_begin_reading(v, q);

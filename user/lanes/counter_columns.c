@@ -24,6 +24,14 @@ static size_t first_point_at(const struct lanes_counters *all, const struct lane
 	return low;
 }
 
+size_t lanes_counter_point(const struct lanes_counters *c, size_t counter, uint64_t time)
+{
+	const struct lane_counter *of = &c->list.items[counter];
+	size_t next = time == UINT64_MAX ? of->first + of->count : first_point_at(c, of, time + 1);
+
+	return next > of->first ? next - 1 : SIZE_MAX;
+}
+
 /* Add what a counter was at some time in a column. */
 static void add_to_column(struct counter_column *to, double value)
 {

@@ -92,6 +92,9 @@ struct counter_range {
 void lanes_counter_columns(const struct lanes_counters *c, size_t counter,
 			   const struct counter_range *r, struct counter_column *columns);
 
+/* Return the index of the point of a counter that holds at a time (ns); SIZE_MAX: none does. */
+size_t lanes_counter_point(const struct lanes_counters *c, size_t counter, uint64_t time);
+
 /* Return whether a counter is of a CPU that has a row in l, below which it stands. */
 bool lanes_counter_is_of_cpu(const struct lanes *l, const struct lane_counter *c);
 

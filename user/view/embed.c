@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "view/embed.h"
+#include "view/embed_counters.h"
 
 #define VARINT_MOST 10 /* bytes of a number of 64 bits */
 #define LONGEST_CELL (1ULL << 52) /* ns; as in static_cells.js: no recording is as long */
@@ -66,7 +66,7 @@ static int put_embed_byte(struct embed_bytes *to, uint8_t byte)
 }
 
 /* Write a number: seven bits in a byte, the low ones first. */
-static int put_embed_number(struct embed_bytes *to, uint64_t value)
+int view_embed_number(struct embed_bytes *to, uint64_t value)
 {
 	if (vector_reserve(to, VARINT_MOST) < 0)
 		return -ENOMEM;
@@ -113,12 +113,12 @@ static int write_embedded(struct embedded *e, struct embedded_lane *l, const str
 		ret = key < 0 ? key : put_embed_byte(&l->keys, (uint8_t)(key | (gap ? GAP : 0)));
 
 	if (!ret && gap)
-		ret = put_embed_number(&l->lengths, s->time - l->at);
+		ret = view_embed_number(&l->lengths, s->time - l->at);
 	if (!ret)
-		ret = put_embed_number(&l->lengths, s->end - s->time);
+		ret = view_embed_number(&l->lengths, s->end - s->time);
 	if (!ret && l->cpu && s->state == STATE_RUNNING) {
 		thread = number_of_thread(e, s->thread);
-		ret = thread < 0 ? thread : put_embed_number(&l->threads, (uint64_t)thread);
+		ret = thread < 0 ? thread : view_embed_number(&l->threads, (uint64_t)thread);
 	}
 	l->at = s->end;
 	l->count++;
@@ -191,6 +191,8 @@ int view_embed_acts(struct embedded *e, struct error *err)
 	for (size_t i = 0; i < c->acts.count && !ret; i++)
 		if (c->acts.items[i].end > e->lanes->time && c->acts.items[i].time < e->lanes->end)
 			ret = embed_act(e, &c->acts.items[i]);
+	if (!ret)
+		ret = view_embed_counters(e);
 	return ret < 0 ? error_errno(err, ret, "cannot embed the timeline") : 0;
 }
 
@@ -294,9 +296,20 @@ static void write_embedded_lanes(const struct embedded *e, struct json *j)
 	json_array_end(j);
 }
 
+/* Write where columns begin, and those of counters. */
+static void write_embedded_counters(const struct embedded *e, size_t at, struct json *j,
+				    FILE *columns)
+{
+	view_embed_write_counters(e, j);
+	json_key_uint(j, "times_at", at);
+	json_key_uint(j, "values_at", at + e->times.count);
+	fwrite(e->times.items, 1, e->times.count, columns);
+	fwrite(e->values.items, 1, e->values.count, columns);
+}
+
 int view_embed_write(struct embedded *e, struct json *j, FILE *columns)
 {
-	size_t keys = 0, lengths = 0;
+	size_t threads = 0, keys = 0, lengths = 0;
 
 	json_key_uint(j, "before", e->lanes->time - e->base);
 	write_embedded_keys(e, j);
@@ -311,10 +324,13 @@ int view_embed_write(struct embedded *e, struct json *j, FILE *columns)
 	}
 	for (size_t i = 0; i < e->list.count; i++)
 		fwrite(e->list.items[i].lengths.items, 1, e->list.items[i].lengths.count, columns);
-	for (size_t i = 0; i < e->list.count; i++)
+	for (size_t i = 0; i < e->list.count; i++) {
+		threads += e->list.items[i].threads.count;
 		fwrite(e->list.items[i].threads.items, 1, e->list.items[i].threads.count, columns);
+	}
 	json_key_uint(j, "lengths_at", keys);
 	json_key_uint(j, "threads_at", keys + lengths);
+	write_embedded_counters(e, keys + lengths + threads, j, columns);
 	return 0;
 }
 
@@ -329,5 +345,7 @@ void view_embed_free(struct embedded *e)
 	vector_free(&e->ids);
 	vector_free(&e->keys);
 	vector_free(&e->threads);
+	vector_free(&e->times);
+	vector_free(&e->values);
 	index_free(&e->thread_numbers);
 }

@@ -47,6 +47,7 @@ struct embedded {
 	VECTOR(struct embedded_key) keys;
 	VECTOR(uint64_t) threads; /* thread.id by number; number 0 is no thread */
 	struct index thread_numbers;
+	struct embed_bytes times, values; /* of the points of counters */
 };
 
 /*
@@ -59,11 +60,12 @@ int view_embed_begin(struct embedded *e, const struct lanes *l);
  * errno: -E2BIG if there are more than e->most.
  */
 int view_embed_stretch(void *e, size_t lane, const struct lane_stretch *s, struct error *err);
-/* Add what runtimes did, after all stretches. Return 0 or a negative errno. */
+/* Add what runtimes did, after all stretches, and the counters. Return 0 or a negative errno. */
 int view_embed_acts(struct embedded *e, struct error *err);
 /*
  * Write the members of a JSON object that say what the columns mean, and the columns themselves,
- * one after the other: all keys, all lengths, all threads. Return 0 or -ENOMEM.
+ * one after the other: all keys, all lengths, all threads, and of counters all times and all
+ * values. Return 0 or -ENOMEM.
  */
 int view_embed_write(struct embedded *e, struct json *j, FILE *columns);
 void view_embed_free(struct embedded *e);

@@ -47,7 +47,10 @@ function queryText(parts) {
 		`${key}=${encodeURIComponent(value).replaceAll("%2C", ",")}`).join("&")}` : "";
 }
 
-/* Return the strokes of each lane that was asked for, as views of the answer's bytes. */
+/*
+ * Return the strokes of each lane that was asked for, as views of the answer's bytes, and the
+ * columns of counters.
+ */
 function readStrokes(bytes, lanes) {
 	const head = bytes.byteLength >= STROKES_HEAD
 		? new DataView(bytes, 0, STROKES_HEAD) : null;
@@ -55,12 +58,27 @@ function readStrokes(bytes, lanes) {
 		[0, 4, 8, 12].map((at) => head?.getUint32(at, true) ?? 0);
 	const size = columns * STROKE_SIZE;
 
-	if (magic !== STROKES_MAGIC || !columns || found !== lanes.length ||
-		bytes.byteLength !== STROKES_HEAD + found * size)
+	const strokes = new Map();
+	let at = STROKES_HEAD;
+
+	if (magic !== STROKES_MAGIC || !columns || found !== lanes.length)
 		throw feedError();
-	return { columns, partial: Boolean(flags & PARTIAL),
-		strokes: new Map(lanes.map((lane, i) =>
-			[lane, new Uint8Array(bytes, STROKES_HEAD + i * size, size)])) };
+	for (const lane of lanes) {
+		if (isCounter(lane)) {
+			const { made, end } = readCounter(bytes, at, columns);
+
+			strokes.set(lane, made);
+			at = end;
+			continue;
+		}
+		if (at + size > bytes.byteLength)
+			throw feedError();
+		strokes.set(lane, new Uint8Array(bytes, at, size));
+		at += size;
+	}
+	if (at !== bytes.byteLength)
+		throw feedError();
+	return { columns, partial: Boolean(flags & PARTIAL), strokes };
 }
 
 class Feed {

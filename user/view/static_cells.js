@@ -89,7 +89,7 @@ class States {
 
 	read(head, bytes) {
 		const lengths = new Numbers(bytes, head.lengths_at, head.threads_at);
-		const threads = new Numbers(bytes, head.threads_at, bytes.length);
+		const threads = new Numbers(bytes, head.threads_at, head.times_at ?? bytes.length);
 		let gaps = 0, at = 0, from = 0, ofCpus = 0;
 
 		for (let i = 0; i < this.count; i++)

@@ -70,6 +70,7 @@ class StaticFeed {
 		const bytes = await inflate(bytesOf(embedded.columns));
 
 		this.states = new States(embedded, bytes, cpus.length);
+		this.counters = new StaticCounters(embedded, bytes);
 		embedded.columns = ""; // the largest text of the page
 		this.before = embedded.before;
 		this.maker = new StrokeMaker(this.states, fills);
@@ -115,6 +116,12 @@ class StaticFeed {
 			begun: performance.now(), cpus: new Map() };
 
 		for (const lane of lanes) {
+			await this.rest(range);
+			if (isCounter(lane)) {
+				strokes.set(lane, this.counters.columns(lane, range.from, range.to,
+					columns));
+				continue;
+			}
 			const parts = this.partsOf(lane, range);
 			const joiner = new StrokeJoiner(columns, this.looks);
 
@@ -208,7 +215,12 @@ class StaticFeed {
 
 	/* Return what a lane did at a time; null if nothing is known. */
 	at(name, time) {
-		const { states, before } = this, lane = states.lanes.get(name);
+		const { states, before, embedded: { trace: { length } } } = this;
+		const lane = states.lanes.get(name);
+
+		if (isCounter(name))
+			return this.counters.at(name, time + before,
+				{ first: before, end: before + length }, this.rows.get(name) ?? {});
 		const at = lane ? states.find(lane, time + before) : 0;
 
 		if (!lane || at >= lane.end || states.keys[at] === NOTHING)

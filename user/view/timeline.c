@@ -42,6 +42,7 @@ static void write_fills(struct json *j)
 	json_key_uint(j, "unknown", FILL_UNKNOWN);
 	json_key_uint(j, "program", FILL_PROGRAM_A);
 	json_key_uint(j, "others", FILL_OTHERS);
+	json_key_uint(j, "counter", FILL_COUNTER);
 	json_object_end(j);
 }
 
@@ -128,6 +129,40 @@ static void write_interrupts(struct json *j, const struct lanes *l, const struct
 					 row->busy, row->busy, NULL, key});
 }
 
+/* Write a row of a counter: its name, unit and scale, and its process unless that has no rows. */
+static void write_counter(struct json *j, const struct lanes *l, const struct counter_row *row,
+			  bool inside)
+{
+	const struct lane_counter *c = &l->entities.counters.list.items[row->counter];
+	char text[COUNTER_SCALE_SIZE];
+
+	json_object(j);
+	snprintf(text, sizeof(text), "c%" PRIu32, row->counter);
+	json_key_text(j, "lane", text);
+	json_key_text(j, "kind", "counter");
+	json_key_text(j, "name", c->name);
+	json_key(j, "process");
+	snprintf(text, sizeof(text), "%" PRIu32, c->process);
+	inside ? json_text(j, text) : json_null(j);
+	json_key_text(j, "unit", c->quantity->drawn);
+	json_key(j, "total");
+	json_bool(j, c->quantity->total);
+	json_key_text(j, "scale", lanes_counter_scale(c, text));
+	json_key_real(j, "bottom", lanes_counter_bottom(c));
+	json_key_real(j, "top", lanes_counter_top(c));
+	json_object_end(j);
+}
+
+/* Write the rows of the counters of a CPU, by its lane.id. */
+static void write_cpu_counters(struct json *j, const struct lanes *l, uint64_t cpu)
+{
+	const struct lanes_counters *c = &l->entities.counters;
+
+	for (size_t i = 0; i < c->rows.count; i++)
+		if (c->list.items[c->rows.items[i].counter].lane == cpu)
+			write_counter(j, l, &c->rows.items[i], false);
+}
+
 static void write_cpus(struct json *j, const struct lanes *l)
 {
 	for (size_t i = 0; i < l->cpus.count; i++) {
@@ -141,6 +176,7 @@ static void write_cpus(struct json *j, const struct lanes *l)
 						 false, row->busy, row->wanted, NULL, key});
 		if (below)
 			write_interrupts(j, l, below, key);
+		write_cpu_counters(j, l, row->lane);
 	}
 }
 
@@ -167,6 +203,39 @@ static void write_thread(struct json *j, const struct lanes *l, const struct lan
 
 	write_lane(j, &(struct view_row){"thread", t->name, row->lane, t->tid, t->process, true,
 					 row->busy, row->wanted, NULL, 0});
+}
+
+/* Write the rows of the counters of a process. */
+static void write_counters(struct json *j, const struct lanes *l, uint32_t process)
+{
+	const struct lanes_counters *c = &l->entities.counters;
+
+	for (size_t i = 0; i < c->rows.count; i++)
+		if (c->list.items[c->rows.items[i].counter].process == process)
+			write_counter(j, l, &c->rows.items[i], true);
+}
+
+static bool has_process_row(const struct lanes *l, const lane_rows_t *rows, uint32_t process)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		if (process_of_row(l, &rows->items[i]) == process)
+			return true;
+	return false;
+}
+
+/* Write the rows of counters whose processes or CPUs have no rows, and those of neither. */
+static void write_other_counters(struct json *j, const struct lanes *l, enum lanes_by by)
+{
+	const struct lanes_counters *c = &l->entities.counters;
+
+	for (size_t i = 0; i < c->rows.count; i++) {
+		uint32_t process = c->list.items[c->rows.items[i].counter].process;
+
+		if (lanes_counter_is_of_cpu(l, &c->list.items[c->rows.items[i].counter]))
+			continue;
+		if (process == LANES_NONE || !has_process_row(l, lanes_rows_by(l, by), process))
+			write_counter(j, l, &c->rows.items[i], false);
+	}
 }
 
 /* Write a row of several threads, which has the number of a row of a choice. */
@@ -202,6 +271,7 @@ static size_t write_process(struct json *j, const struct lanes *l, const lane_ro
 	snprintf(lane, sizeof(lane), "p%" PRIu32, process);
 	write_lane_row(j, &row, lane);
 	write_runtimes(j, l, process);
+	write_counters(j, l, process);
 	return end;
 }
 
@@ -295,6 +365,7 @@ int view_write_trace(const struct lanes *l, const struct view_about *about, enum
 	write_cpus(&j, l);
 	write_processes(&j, l, by);
 	write_sliced(&j, l);
+	write_other_counters(&j, l, by);
 	json_array_end(&j);
 	json_object_end(&j);
 	return json_end(&j);

@@ -42,8 +42,12 @@ int view_write_trace(const struct lanes *l, const struct view_about *about, enum
  * start of the recording. names: the lanes with commas between, each a lane.id, or "p" and the
  * number of a process, whose threads are shown as one lane, or the letter of a choice of lanes
  * (lanes_by_letter()) and the number of a row of lanes_rows_by(), or "parallel", which is how many
- * CPUs are in use. l: after lanes_join_all(). Outside of the recording lanes are empty. Return 0,
- * or a negative errno with the cause in *err: -EINVAL if the request makes no sense.
+ * CPUs are in use, or "c" and the number of a counter. A counter has no strokes but a number of 32
+ * bits, of columns that do not just continue the one before, and for each of these its number, 1 if
+ * a value may be lost in it, and as numbers of 64 bits with a fraction its least, most and last
+ * value (struct counter_column). l: after lanes_join_all(). Outside of the recording lanes are
+ * empty. Return 0, or a negative errno with the cause in *err: -EINVAL if the request makes no
+ * sense.
  */
 #define VIEW_MAGIC 0x31574b53u /* "SKW1" */
 #define VIEW_PARTIAL 1u

@@ -365,7 +365,8 @@ class Timeline {
 	recolour() {
 		if (!this.trace)
 			return;
-		this.colours = new LaneColours(this.trace.fills, this.page.palette.name);
+		this.colours = new LaneColours(this.trace.fills, this.page.palette.name,
+			this.trace.fill_of);
 		this.repaint();
 	}
 

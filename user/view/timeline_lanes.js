@@ -5,7 +5,8 @@
  * exactly.
  */
 
-const HIGH_ROWS = { cpu: 18, process: 18, trace: 24 }; // px, by kind; of a trace its strip
+// px, by kind; of a trace its strip
+const HIGH_ROWS = { cpu: 18, process: 18, trace: 24, counter: 30 };
 const LOW_ROW = 14; // px, of other kinds
 const ROW_GAP = 2; // px between the bars of two rows
 const STRIP_HEIGHT = 24; // px, of the lane "parallel" above the rows
@@ -18,6 +19,12 @@ function rowLabel({ kind, name, id }) {
 
 	return kind === "threads" ? `${shown} ×${Number(id) || 0}`
 		: numbered ? `${shown} ${id}` : shown;
+}
+
+/* Return the unit and the scale of a counter: what its lowest and its highest pixel are. */
+function counterOf({ unit = "", scale = "", bottom, top }) {
+	return { unit: String(unit), scale: visible(String(scale)), bottom: Number(bottom) || 0,
+		top: Number(top) || 0 };
 }
 
 class LaneRow {
@@ -33,6 +40,7 @@ class LaneRow {
 		this.busy = busy;
 		this.wanted = wanted;
 		this.parts = parts.map(String); // lanes of the threads that share the row
+		this.counter = kind === "counter" ? counterOf(raw) : null;
 		this.note = note; // shown beside the name of a trace
 		this.told = title; // the tooltip of a trace
 		// rows of a process's threads and runtimes, of a CPU's interrupts, or of a trace
@@ -150,6 +158,11 @@ class LaneRows {
 	barOf(lane) {
 		return (lane === STRIP ? this.strip
 			: this.pixels(this.byLane.get(lane)?.height ?? LOW_ROW)) - this.gap;
+	}
+
+	/* Return the scale of a counter. */
+	counterOf(lane) {
+		return this.byLane.get(lane)?.counter ?? { bottom: 0, top: 0 };
 	}
 
 	/* Return the height of all rows in device pixels. */

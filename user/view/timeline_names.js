@@ -68,6 +68,8 @@ class LaneNames {
 			made.append(span("faint", percent(row.busy, 1)));
 		else if (row.note)
 			made.append(span("faint", row.note));
+		else if (row.counter)
+			made.append(span("faint", row.counter.scale));
 		return made;
 	}
 
@@ -76,6 +78,8 @@ class LaneNames {
 
 		if (Number.isFinite(row.busy))
 			parts.push(`busy ${percent(row.busy, 1)} of the recording`);
+		if (row.counter)
+			parts.push(`scale: up to ${row.counter.scale}`);
 		if (row.inside.length)
 			parts.push(`${plural(row.inside.length, "row")} inside`);
 		return parts.join("; ") + (row.chosen ? ". Click: its flame graph" : "");

@@ -27,10 +27,12 @@ const mixed = (parts, paper, share) =>
 
 /* The pixels of each fill in a theme. */
 class LaneColours {
-	constructor(fills, theme) {
+	/* of: the numbers of some fills, as the trace names them. */
+	constructor(fills, theme, of = {}) {
 		const paper = partsOf(THEMES[theme].paper);
 
 		this.theme = theme;
+		this.of = { counter: of.running, ...of };
 		this.paper = pixelOf(paper);
 		this.bar = new Uint32Array(256);
 		this.upper = new Uint32Array(256); // of the ground, above its lowest pixels
@@ -203,7 +205,10 @@ function giveCanvas(canvas) {
 
 /* The picture of some lanes in a part of the time, one column a device pixel. */
 class LaneLayer {
-	/* answer: from readStrokes(); wish: what was asked for. */
+	/*
+	 * answer: from readStrokes(), which has CounterColumns for counters; wish: what was
+	 * asked for.
+	 */
 	constructor({ from, to }, { columns, strokes }) {
 		this.from = from;
 		this.to = to;
@@ -216,6 +221,7 @@ class LaneLayer {
 	/* Paint all lanes as high as rows (LaneRows) has them. */
 	paint(rows, colours) {
 		const painter = new LanePainter(this.columns, rows.dots, colours);
+		const counters = new CounterPainter(this.columns, rows.dots, colours);
 		let high = 0;
 
 		for (const lane of this.strokes.keys()) {
@@ -228,8 +234,10 @@ class LaneLayer {
 		this.pen.fillStyle = THEMES[colours.theme].paper;
 		this.pen.fillRect(0, 0, this.columns, high);
 		for (const [lane, strokes] of this.strokes)
-			this.pen.putImageData(painter.paint(strokes, rows.barOf(lane)), 0,
-				this.tops.get(lane));
+			this.pen.putImageData(strokes instanceof CounterColumns
+				? counters.paint(strokes, rows.barOf(lane), rows.counterOf(lane))
+				: painter.paint(strokes, rows.barOf(lane)), 0,
+			this.tops.get(lane));
 		this.dots = rows.dots;
 		this.used = painter.used;
 	}

@@ -280,6 +280,7 @@ class LanePicture {
 		this.markSlice(pen);
 		this.timeline.slice.chain.mark(this, pen);
 		this.markCursor(pen, this.high);
+		this.tagCounters(pen);
 	}
 
 	/* Return the range of px of a row; null if it is not shown. */
@@ -364,6 +365,41 @@ class LanePicture {
 			return;
 		pen.fillStyle = MARKS[this.theme].cursor;
 		pen.fillRect(Math.round(this.place(cursor) / this.dots), 0, 1, bottom);
+	}
+
+	/* Return what a counter is at the cursor, as far as a column says; "" without a value. */
+	counterText(row) {
+		const { cursor, windows: { layers } } = this.timeline;
+		const layer = layers.find((one) => one.has(row.lane) && one.from <= cursor &&
+			cursor < one.to);
+
+		return layer ? layer.strokes.get(row.lane).text(
+			Math.floor((cursor - layer.from) / layer.each), row.counter.unit) : "";
+	}
+
+	/* Write the values of visible counters beside the cursor. */
+	tagCounters(pen) {
+		const { cursor, rows } = this.timeline, colours = MARKS[this.theme];
+		const [first, end] = this.visible();
+
+		if (cursor === null)
+			return;
+		const x = this.place(cursor) / this.dots;
+
+		pen.font = AXIS_FONT;
+		pen.textBaseline = "middle";
+		for (const row of rows.shown.slice(first, end).filter(({ counter }) => counter)) {
+			const text = this.counterText(row), [top, bottom] = this.edges(row);
+			const room = pen.measureText(text).width + 8;
+			const left = x + 5 + room > this.wide ? x - 5 - room : x + 5;
+
+			if (!text)
+				continue;
+			pen.fillStyle = colours.tag;
+			pen.fillRect(left, (top + bottom) / 2 - 8, room, 16);
+			pen.fillStyle = colours.tagText;
+			pen.fillText(text, left + 4, (top + bottom) / 2 + 0.5);
+		}
 	}
 
 	/* Write the time at the cursor on the axis. */

@@ -7,7 +7,7 @@
 
 #include "base/vector.h"
 #include "lanes/join.h"
-#include "view/timeline.h"
+#include "view/window_counters.h"
 
 #define HEAD 16 /* bytes before the strokes */
 #define STROKE 3 /* bytes of a stroke */
@@ -21,6 +21,9 @@ struct shown_lane {
 	size_t count; /* of its parts */
 	bool parallel; /* the share of CPUs that are in use */
 	bool unpainted; /* there was no time for one of its parts */
+	bool counter; /* it has values instead of strokes */
+	uint64_t number; /* of the counter */
+	size_t at; /* where its strokes are in strokes, bytes */
 	/* index of its first column in joined; not set if the lane is_one_part() */
 	size_t joined;
 };
@@ -38,8 +41,7 @@ struct view_request {
 	VECTOR(struct shown_lane) shown;
 	VECTOR(struct shown_part) parts;
 	struct joined *joined; /* the columns of lanes that are not one part */
-	uint8_t *body; /* the answer: a head, then the strokes of each lane */
-	size_t size; /* bytes of body */
+	uint8_t *strokes; /* of the lanes that are no counters, one after the other */
 	uint32_t flags; /* VIEW_PARTIAL */
 };
 
@@ -130,6 +132,9 @@ static int add_shown_lane(struct view_request *r, const char *name)
 	} else if (*name == 'p') {
 		ret = read_number(name + 1, &number);
 		ret = ret ? ret : add_threads(r, number);
+	} else if (*name == 'c') {
+		shown.counter = true;
+		ret = read_number(name + 1, &shown.number);
 	} else if (by != LANES_BY_COUNT) {
 		ret = read_number(name + 1, &number);
 		ret = ret ? ret : add_row(r, by, number);
@@ -172,10 +177,10 @@ static struct stroke shown_stroke(const struct joined *j, const struct shown_lan
 	return s;
 }
 
-static void put_u32(uint8_t *to, uint32_t value)
+static void put_head_number(struct embed_bytes *to, uint32_t value)
 {
 	for (unsigned int i = 0; i < 4; i++)
-		to[i] = (uint8_t)(value >> (8 * i));
+		to->items[to->count++] = (uint8_t)(value >> (8 * i));
 }
 
 /* Return whether the strokes of a lane are those of its only part. */
@@ -184,10 +189,9 @@ static bool is_one_part(const struct shown_lane *shown)
 	return shown->count == 1 && !shown->parallel;
 }
 
-/* Return where the answer has the strokes of a lane. */
-static uint8_t *strokes_in_body(const struct view_request *r, size_t lane)
+static uint8_t *strokes_of_lane(const struct view_request *r, size_t lane)
 {
-	return r->body + HEAD + lane * r->columns * STROKE;
+	return r->strokes + r->shown.items[lane].at;
 }
 
 static uint8_t *put_stroke(uint8_t *at, const struct stroke *s)
@@ -198,33 +202,32 @@ static uint8_t *put_stroke(uint8_t *at, const struct stroke *s)
 	return at + STROKE;
 }
 
-/* Make room for the answer and for what is joined. */
-static int begin_answer(struct view_request *r)
+/* Make room for the strokes and for what is joined. */
+static int begin_strokes(struct view_request *r)
 {
-	size_t columns = 0;
+	size_t columns = 0, bytes = 0;
 
 	for (size_t i = 0; i < r->shown.count; i++) {
-		r->shown.items[i].joined = columns;
-		columns += is_one_part(&r->shown.items[i]) ? 0 : r->columns;
+		struct shown_lane *shown = &r->shown.items[i];
+
+		shown->joined = columns;
+		shown->at = bytes;
+		columns += is_one_part(shown) || shown->counter ? 0 : r->columns;
+		bytes += shown->counter ? 0 : r->columns * STROKE;
 	}
 	r->joined = calloc(columns + 1, sizeof(*r->joined));
-	r->size = HEAD + r->shown.count * r->columns * STROKE;
-	r->body = malloc(r->size);
-	return r->joined && r->body ? 0 : -ENOMEM;
+	r->strokes = malloc(bytes + 1);
+	return r->joined && r->strokes ? 0 : -ENOMEM;
 }
 
-/* Write the head, and the strokes of all lanes but those of one part, which are written already. */
-static void finish_answer(struct view_request *r)
+/* Write the strokes of all lanes but those of one part, which are written already. */
+static void finish_strokes(struct view_request *r)
 {
-	put_u32(r->body, VIEW_MAGIC);
-	put_u32(r->body + 4, r->columns);
-	put_u32(r->body + 8, (uint32_t)r->shown.count);
-	put_u32(r->body + 12, r->flags);
 	for (size_t i = 0; i < r->shown.count; i++) {
 		const struct shown_lane *shown = &r->shown.items[i];
-		uint8_t *at = strokes_in_body(r, i);
+		uint8_t *at = strokes_of_lane(r, i);
 
-		if (is_one_part(shown) && !shown->unpainted)
+		if (shown->counter || (is_one_part(shown) && !shown->unpainted))
 			continue;
 		for (unsigned int c = 0; c < r->columns; c++) {
 			struct stroke s = {.ground = FILL_UNKNOWN};
@@ -234,6 +237,46 @@ static void finish_answer(struct view_request *r)
 			at = put_stroke(at, &s);
 		}
 	}
+}
+
+/* Append the strokes of a lane, or the values of a counter, to the answer. */
+static int write_shown_lane(const struct view_request *r, size_t lane, struct embed_bytes *to)
+{
+	const struct counter_range range = {r->lanes->time + r->from, r->lanes->time + r->to,
+					    r->columns};
+	const struct shown_lane *shown = &r->shown.items[lane];
+	size_t bytes = (size_t)r->columns * STROKE;
+
+	if (shown->counter)
+		return view_put_counter(to, &r->lanes->entities.counters, shown->number, &range);
+	if (vector_reserve(to, bytes) < 0)
+		return -ENOMEM;
+	memcpy(to->items + to->count, strokes_of_lane(r, lane), bytes);
+	to->count += bytes;
+	return 0;
+}
+
+static int write_answer(const struct view_request *r, uint8_t **body, size_t *size)
+{
+	struct embed_bytes to = {0};
+	/* all of it, unless there are counters */
+	int ret = vector_reserve(&to, HEAD + r->shown.count * r->columns * STROKE);
+
+	if (!ret) {
+		put_head_number(&to, VIEW_MAGIC);
+		put_head_number(&to, r->columns);
+		put_head_number(&to, (uint32_t)r->shown.count);
+		put_head_number(&to, r->flags);
+	}
+	for (size_t i = 0; i < r->shown.count && !ret; i++)
+		ret = write_shown_lane(r, i, &to);
+	if (ret < 0) {
+		vector_free(&to);
+		return ret;
+	}
+	*body = to.items;
+	*size = to.count;
+	return 0;
 }
 
 /* Read which lanes are wanted, and check that the request makes sense. */
@@ -249,7 +292,7 @@ static int read_request(struct view_request *r, const struct view_range *range, 
 	if (ret == -EINVAL)
 		return error_set(
 			err, ret,
-			"lanes: numbers, with p, n or l before them, or parallel, at most %u",
+			"lanes: numbers, with p, n, l or c before them, or parallel, at most %u",
 			VIEW_LANES_MAX);
 	if (!ret && r->shown.count * r->columns > VIEW_STROKES_MAX)
 		return error_set(err, -EINVAL, "too many lanes for so many columns");
@@ -262,7 +305,7 @@ static void add_strokes(struct view_request *r, const struct shown_part *part,
 {
 	const struct shown_lane *shown = &r->shown.items[part->of];
 	struct joined *joined = r->joined + shown->joined;
-	uint8_t *at = strokes_in_body(r, part->of);
+	uint8_t *at = strokes_of_lane(r, part->of);
 
 	if (is_one_part(shown))
 		for (unsigned int c = 0; c < r->columns; c++)
@@ -308,7 +351,7 @@ static int paint_request(struct view_request *r, const struct view_range *range,
 	size_t most = BATCH_STROKES / r->columns, count = r->parts.count;
 	int ret = 0;
 
-	if (begin_answer(r) < 0)
+	if (begin_strokes(r) < 0)
 		return error_errno(err, -ENOMEM, "cannot draw the lanes");
 	for (size_t first = 0; first < count && !ret; first += most) {
 		if (first && range->expired && range->expired(range->context)) {
@@ -331,12 +374,11 @@ int view_window(const struct lanes *l, const struct view_range *range, uint8_t *
 	if (!ret)
 		ret = paint_request(&r, range, err);
 	if (!ret) {
-		finish_answer(&r);
-		*body = r.body;
-		*size = r.size;
-		r.body = NULL;
+		finish_strokes(&r);
+		if (write_answer(&r, body, size) < 0)
+			ret = error_errno(err, -ENOMEM, "cannot draw the lanes");
 	}
-	free(r.body);
+	free(r.strokes);
 	vector_free(&r.shown);
 	vector_free(&r.parts);
 	free(r.joined);
