@@ -42,6 +42,15 @@ class CounterColumns {
 		this.lost.fill(Number(last === Infinity), from, to);
 	}
 
+	/* Return these as the columns from first on of more columns; the others have no value. */
+	spread(first, columns) {
+		const all = new CounterColumns(columns);
+
+		for (const part of ["least", "most", "last", "lost"])
+			all[part].set(this[part].subarray(0, columns - first), first);
+		return all;
+	}
+
 	/* Return what is shown of a column: "4 MiB", or "4 MiB to 7 MiB"; "" without a value. */
 	text(at, unit) {
 		const least = this.least[at], most = this.most[at];

@@ -123,16 +123,19 @@ class TraceFeed extends Feed {
 		const own = { ...part, lanes: lanes.map((lane) => this.own(lane)) };
 
 		if (!lanes.length || own.to <= own.from)
-			return { partial: false, strokes: lanes.map(() =>
-				new Uint8Array(columns * STROKE_SIZE)) };
+			return { partial: false, strokes: own.lanes.map((lane) => isCounter(lane)
+				? new CounterColumns(columns)
+				: new Uint8Array(columns * STROKE_SIZE)) };
 		const answer = await this.window(own, signal);
 
 		return { partial: answer.partial, strokes: own.lanes.map((lane) =>
 			this.spread(answer.strokes.get(lane), first, columns)) };
 	}
 
-	/* Return strokes at their columns, in the fills of both traces. */
+	/* Return strokes at their columns, in the fills of both traces, or a counter's values. */
 	spread(strokes, first, columns) {
+		if (strokes instanceof CounterColumns)
+			return strokes.spread(first, columns);
 		const all = new Uint8Array(columns * STROKE_SIZE), { fills } = this;
 
 		all.set(strokes.subarray(0, all.length - first * STROKE_SIZE), first * STROKE_SIZE);
