@@ -9,14 +9,17 @@ import { createInterface } from "node:readline";
 import { runInThisContext } from "node:vm";
 
 const [folder, path] = process.argv.slice(2);
-const sources = ["text", "feed", "timeline_lanes", "timeline_counters", "static_cells",
-	"static_counters", "static_feed"];
+const sources = ["text", "feed", "timeline_lanes", "timeline_counters", "static_runs",
+	"static_cells", "static_counters", "static_feed"];
 const StaticFeed = runInThisContext(`(() => {
 ${sources.map((name) => readFileSync(`${folder}/${name}.js`, "utf8")).join("\n")}
 return StaticFeed; })()`);
 const page = readFileSync(path, "utf8");
 const [, data] = page.match(/<script id="data" type="application\/json">\n(.*?)<\/script>/s);
-const feed = new StaticFeed(JSON.parse(data).timeline);
+const [, columns] = page.match(/<script id="columns" type="text\/plain">(.*?)\s*<\/script>/s);
+const text = { length: columns.length,
+	substringData: (at, size) => columns.slice(at, at + size) };
+const feed = new StaticFeed(JSON.parse(data).timeline, () => [text]);
 
 /* Return the columns of a counter: JSON has no NaN ("none") and no infinity ("lost"). */
 function columnsOf({ least, most, last, lost }) {

@@ -17,6 +17,7 @@ from traces import Home, ROOT, SKEIN, make_scene, make_timeline, output, skein
 LONG = os.environ.get("SKEIN_LONG") == "1"
 NODE = shutil.which("node")
 PAGE_DATA = re.compile(r'<script id="data" type="application/json">\n(.*?)</script>', re.S)
+COLUMNS = re.compile(r'<script id="columns" type="text/plain">(.*?)\s*</script>', re.S)
 LATER = 10_000 # ns, so that a window has some of the next slice
 FILES = pathlib.Path(__file__).resolve().parent
 
@@ -73,6 +74,8 @@ def read_window(body, columns, lanes):
     if at != len(body):
         raise AssertionError(f"{len(body)} bytes instead of {at}")
     return found
+
+STORED = 22 # shift of the shortest cells that a trace stores; of shorter ones there is each
 
 
 class StaticFeed:
@@ -132,7 +135,7 @@ class Agreement(View):
         """
         ends = [last["to"] for last in (feed.ask("at", one, end - 1)
                                         for one in self.threads.get(lane, [lane]))
-                if last and dict(last["facts"])["state"] == "runnable" and last["to"] >= end]
+                if last and dict(last["facts"]).get("state") == "runnable" and last["to"] >= end]
         later = min(max(ends, default=0) + LATER, self.length)
         if not ends or later <= end:
             return False
@@ -247,6 +250,51 @@ class Agreement(View):
                 length = [["length", dict(ours["facts"])["length"]]] # rounded by each
                 self.assertEqual(ours["facts"][:-1] + length, theirs["facts"][:-1] + length)
 
+    def test_cells(self):
+        """A page of cells agrees wherever a column is at least as long as the finest cell."""
+        trace, page = self.home / "large.skein", self.home / "large.html"
+        seed = random.randrange(1 << 30)
+        numbers = random.Random(seed)
+        make_timeline(trace, 2_400_000 if LONG else 1_700_000, 16, 400, seed, 20, 0, 300)
+        done = subprocess.run([SKEIN, "export", trace, "-o", page], check=True, text=True,
+                              stderr=subprocess.PIPE)
+        told = timeline_of(page)
+        shifts = [part["shift"] for part in told["states"]["sets"]]
+        self.assertEqual(shifts, [
+            0, *(s for s in range(shifts[1], shifts[-1] + 1) if s <= STORED or s % 2 == 0)])
+        self.assertEqual(sum(told["states"]["sets"][0]["counts"]), 0)
+        finest = 1 << shifts[1]
+        self.assertRegex(done.stderr, f"cells of ({finest // 1000} us|{finest / 1e6:.3g} ms) or")
+        server, *self.asked = self.serve(trace)
+        self.addCleanup(self.end, server)
+        feed = StaticFeed(page)
+        self.addCleanup(feed.end)
+        self.length = length = told["trace"]["length"]
+        self.threads = threads_of(told["trace"]["rows"])
+        names = [row["lane"] for row in told["trace"]["rows"]] + ["parallel"]
+        self.assertLess(length / 1920, finest * 1000)
+        with self.subTest(seed=seed):
+            self.compare(feed, 1920, 0, length, names[:100] + ["parallel"])
+            for _ in range(60 if LONG else 15):
+                columns = numbers.choice([1, 7, 320, 1013, 1920])
+                span = min(length, int(finest * columns * 2 ** numbers.uniform(0, 12)))
+                begin = numbers.randrange(length - span + 1)
+                self.compare(feed, columns, begin, begin + span,
+                             numbers.sample(names, min(len(names), 60)))
+        self.closer(feed, names[0], finest, numbers.randrange(length // 2))
+
+    def closer(self, feed, lane, finest, time):
+        """Closer than the finest cell a column shows the cell around it; so does a click."""
+        told = feed.ask("at", lane, time)
+        self.assertEqual(told["to"] - max(0, told["from"]), finest)
+        self.assertIn("the finest cell", dict(told["facts"])["length"])
+        inside = {"from": told["from"] + 10, "to": told["to"] - 10, "columns": 8, "lanes": [lane]}
+        strokes = base64.b64decode(feed.ask("window", inside)["strokes"][lane])
+        self.assertEqual(strokes, strokes[:3] * 8)
+        share = float(dict(told["facts"])["running"].rstrip("% ")) / 100
+        self.assertAlmostEqual(strokes[0] / 127, share, delta=0.01)
+        self.assertIsNone(feed.ask("report", {}))
+
     def test_a_part(self):
         """A page of a part of the time has the lanes of that part."""
         first, length = 3_000_000_000, 2_000_000_000
@@ -282,28 +330,40 @@ class Pages(Home):
         page, _ = self.page(trace, "--from", "10h")
         self.assertIsNone(timeline_of(page))
 
-    def test_too_many(self):
-        """Over the limit the page says so, and so does a warning; a part of it has the lanes."""
+    def test_fewest_threads(self):
+        """A page of cells has the threads that wanted most CPU time, and counts the others."""
         trace = self.home / "large.skein"
-        make_timeline(trace, 2_400_000 if LONG else 1_700_000, 16, 400, 5, 0, 0, 0)
-        page = self.home / "page.html"
-        done = subprocess.run([SKEIN, "export", trace, "-o", page], check=True, text=True,
-                              stderr=subprocess.PIPE)
-        self.assertIn("too many scheduler records", done.stderr)
-        self.assertEqual(set(timeline_of(page)), {"file", "reason"})
+        make_timeline(trace, 1_700_000, 4, 2100, 5, 0, 0, 0)
+        page, _ = self.page(trace)
+        told = timeline_of(page)
+        threads = [row for row in told["trace"]["rows"] if row["kind"] == "thread"]
+        self.assertEqual(len(threads), 2048)
+        self.assertEqual(told["left_out"], len(json.loads(output(
+            "query", trace, "--json", "SELECT DISTINCT lane FROM thread WHERE tid"))) - 2048)
         page, _ = self.page(trace, "--from", "1s", "--to", "3s")
-        self.assertIn("columns", timeline_of(page))
+        told = timeline_of(page)
+        self.assertEqual([part["shift"] for part in told["states"]["sets"]], [0])
+        self.assertEqual(told["left_out"], 0)
 
     def test_damaged(self):
         """A page whose columns are cut off or changed ends in an error, not in wrong lanes."""
         trace = make_scene(self.home / "timeline.skein", "timeline")
         page, _ = self.page(trace)
         whole = timeline_of(page)
-        for change in ({"columns": whole["columns"][:40]}, {"threads_at": 1 << 40},
-                       {"keys": whole["keys"][:4]}, {"threads": whole["threads"][:3]},
-                       {"lanes": [part for part in whole["lanes"][:2]] * 2}):
-            broken = json.dumps({"timeline": {**whole, **change}}).replace("<", "\\u003c")
-            page.write_text(f'<script id="data" type="application/json">\n{broken}</script>')
+        columns = COLUMNS.search(page.read_text())[1]
+        states = whole["states"]
+        (exact,) = states["sets"]
+        more = [number + 1 for number in exact["counts"]]
+        for change in ({"columns": columns[:40]}, {"size": states["size"] + 1},
+                       {"size": states["size"] - 1}, {"keys": states["keys"][:4]},
+                       {"threads": states["threads"][:3]}, {"sets": [{**exact, "counts": more}]},
+                       {"sets": [{**exact, "lengths": exact["lengths"] - 1,
+                                  "threads": exact["threads"] + 1}]}, {"sets": [exact] * 2}):
+            broken = json.dumps({"timeline": {**whole, "states": {**states, **change}}})
+            broken = broken.replace("<", "\\u003c")
+            page.write_text(
+                f'<script id="data" type="application/json">\n{broken}</script>\n<script '
+                f'id="columns" type="text/plain">{change.get("columns", columns)}</script>')
             done = subprocess.run(
                 [NODE, FILES / "static_feed.mjs", ROOT / "user/view", page], text=True,
                 input="", stderr=subprocess.PIPE, timeout=60)

@@ -167,7 +167,7 @@ int export_trace_file(const char *path, const char *out, const struct export_for
 	struct export_options how = o->how;
 	struct filtered_input in = {0};
 	struct export_input from;
-	char *timeline = NULL;
+	struct export_timeline timeline = {0};
 	int ret = filtered_input_open(&in, path, &o->filter, err);
 
 	how.from = o->filter.from;
@@ -176,10 +176,10 @@ int export_trace_file(const char *path, const char *out, const struct export_for
 	from = (struct export_input){in.trace, in.source, is_divided(&o->filter)};
 	if (!ret && format->timeline)
 		ret = html_timeline_make(&timeline, path, path, &o->filter, err);
-	how.timeline = timeline;
+	how.timeline = &timeline;
 	if (!ret)
 		ret = export_to_file(&from, format, out, &how, err);
-	free(timeline);
+	html_timeline_free(&timeline);
 	if (!ret && trace_left_out(in.trace))
 		log_warn("%s is damaged: parts of it could not be read and are missing in what was "
 			 "written",

@@ -39,7 +39,7 @@ static int export_from(struct trace *trace, const struct record_output *r, const
 	struct export_input in = {.trace = trace, .divided = true};
 	const struct filter everything = {.idle = r->idle};
 	struct source *source = NULL;
-	char *timeline = NULL;
+	struct export_timeline timeline = {0};
 	int ret = trace_source(&source, trace, err);
 
 	if (!ret)
@@ -48,10 +48,10 @@ static int export_from(struct trace *trace, const struct record_output *r, const
 		source_free(source); /* else the filter owns it */
 	else if (r->format->timeline)
 		ret = html_timeline_make(&timeline, r->trace, NULL, &everything, err);
-	o.timeline = timeline;
+	o.timeline = &timeline;
 	if (!ret)
 		ret = export_to_file(&in, r->format, path, &o, err);
-	free(timeline);
+	html_timeline_free(&timeline);
 	source_free(in.source);
 	return ret;
 }

@@ -12,6 +12,14 @@
 #include "analyze/profile.h"
 #include "base/pipe.h"
 
+struct html_samples;
+/* The timeline of a page, see html_timeline_make(). */
+struct export_timeline {
+	char *json; /* what it shows; NULL: there is none */
+	char *columns; /* base64; NULL: there are none */
+	struct html_samples *samples; /* NULL: the page has no times of samples */
+};
+
 /* Options of an export; each format uses those that apply to it. */
 struct export_options {
 	bool threads; /* a root frame per thread, not only per process */
@@ -26,8 +34,7 @@ struct export_options {
 	struct profile_view view; /* for formats that show stacks */
 	/* For formats that show time: ns since the start of the recording; to 0 means the end. */
 	uint64_t from, to;
-	/* html: NULL, or the JSON of the timeline that the page has, see html_timeline_make() */
-	const char *timeline;
+	const struct export_timeline *timeline; /* html; NULL: the page has none */
 	/* html_write_profile(): NULL, or JSON that says of what part of the samples it is */
 	const char *part;
 };

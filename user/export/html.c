@@ -124,6 +124,7 @@ static int on_html_sum(void *receiver, const struct profile_sum *s, uint32_t nod
 {
 	struct html_side *side = receiver;
 	int ret = html_count_lines(side, s);
+	uint32_t stacks = side->profile->count.stacks;
 	uint32_t thread = s->thread == PROFILE_NONE ? side->profile->count.threads : s->thread;
 	struct html_sum place = {
 		.node = node,
@@ -135,6 +136,7 @@ static int on_html_sum(void *receiver, const struct profile_sum *s, uint32_t nod
 		.weight = s->weight,
 	};
 
+	side->node_of[s->stack == PROFILE_NONE ? stacks : s->stack] = node;
 	return ret < 0 ? ret : vector_push(&side->sums, place);
 }
 
@@ -205,6 +207,11 @@ static int html_make_side(struct html_side *side, const struct profile *p, bool 
 	int ret = common ? symbols_in_common(&side->symbols, p) : symbols_of(&side->symbols, p);
 
 	side->profile = p;
+	side->node_of = malloc((p->count.stacks + 1ULL) * sizeof(uint32_t));
+	if (!ret && !side->node_of)
+		ret = -ENOMEM;
+	if (!ret)
+		memset(side->node_of, 0xff, (p->count.stacks + 1ULL) * sizeof(uint32_t));
 	if (!ret)
 		ret = symbols_add(&side->symbols, "[no stack]", &side->no_stack);
 	for (int end = 0; end < END_COUNT && !ret; end++) {
@@ -231,6 +238,7 @@ static void html_free_side(struct html_side *side)
 	index_free(&side->line_of);
 	vector_free(&side->labels);
 	free(side->label_of);
+	free(side->node_of);
 }
 
 /*
@@ -582,7 +590,8 @@ static void html_write_subject(struct html_page *p, const struct profile *profil
 	html_put_string(p, profile_subject(profile, subject));
 }
 
-static void html_write_side(struct html_page *p, const struct profile *profile, bool common)
+static void html_write_side(struct html_page *p, const struct profile *profile,
+			    const struct html_samples *samples, bool common)
 {
 	struct html_side side = {0};
 
@@ -599,6 +608,8 @@ static void html_write_side(struct html_page *p, const struct profile *profile, 
 		html_write_labels(p, &side, common);
 		html_write_nodes(p, &side);
 		html_write_sums(p, &side);
+		if (samples)
+			html_write_times(p, &side, samples, &p->samples);
 		json_object_end(&p->json);
 	}
 	html_free_side(&side);
@@ -631,9 +642,9 @@ static void html_write_data(struct html_page *p, const struct profile *profile,
 	json_key_text(j, "skein", SKEIN_VERSION);
 	json_key_uint(j, "from", o->from);
 	json_key_uint(j, "to", o->to);
-	if (o->timeline) {
+	if (o->timeline && o->timeline->json) {
 		json_key(j, "timeline");
-		json_raw(j, o->timeline);
+		json_raw(j, o->timeline->json);
 	}
 	if (o->part) {
 		json_key(j, "part");
@@ -642,9 +653,9 @@ static void html_write_data(struct html_page *p, const struct profile *profile,
 	html_write_waits(j);
 	json_key(j, "profiles");
 	json_array(j);
-	html_write_side(p, profile, before != NULL);
+	html_write_side(p, profile, o->timeline ? o->timeline->samples : NULL, before != NULL);
 	if (before)
-		html_write_side(p, before, true);
+		html_write_side(p, before, NULL, true);
 	json_array_end(j);
 	json_key(j, "strings");
 	json_array(j);
@@ -652,6 +663,13 @@ static void html_write_data(struct html_page *p, const struct profile *profile,
 		json_text(j, p->strings.texts.items[i]);
 	json_array_end(j);
 	json_object_end(j);
+}
+
+/* Write columns of the timeline apart, so that the page can take them in pieces. */
+static void html_write_columns(FILE *out, const char *id, const char *columns)
+{
+	fprintf(out, "</script>\n<script id=\"%s\" type=\"text/plain\">", id);
+	fputs(columns, out);
 }
 
 int html_write(FILE *out, const struct profile *profile, const struct profile *before,
@@ -663,6 +681,11 @@ int html_write(FILE *out, const struct profile *profile, const struct profile *b
 	fwrite(page_head, 1, sizeof(page_head), out);
 	html_write_data(&p, profile, before, o);
 	names_free(&p.strings);
+	if (o->timeline && o->timeline->columns)
+		html_write_columns(out, "columns", o->timeline->columns);
+	if (p.samples)
+		html_write_columns(out, "samples", p.samples);
+	free(p.samples);
 	fwrite(page_tail, 1, sizeof(page_tail), out);
 	return p.error ? error_errno(err, p.error, "cannot write the page") : 0;
 }

@@ -40,18 +40,25 @@ static void put_base64_group(const uint8_t *bytes, size_t count, char *text)
 		text[i] = i <= count ? digits[bits >> (18 - 6 * i) & 63] : '=';
 }
 
+char *html_base64(const uint8_t *bytes, size_t size)
+{
+	char *text = malloc(size / 3 * 4 + 5), *end = text;
+
+	if (!text)
+		return NULL;
+	for (size_t i = 0; i < size; i += 3, end += 4)
+		put_base64_group(bytes + i, size - i < 3 ? size - i : 3, end);
+	*end = '\0';
+	return text;
+}
+
 int html_column_end(struct html_column *c, struct json *j, const char *key)
 {
-	char *text = malloc(c->bytes.count / 3 * 4 + 5), *end = text;
-	int ret = c->error ? c->error : text ? 0 : -ENOMEM;
+	char *text = c->error ? NULL : html_base64(c->bytes.items, c->bytes.count);
+	int ret = text ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < c->bytes.count && !ret; i += 3, end += 4)
-		put_base64_group(c->bytes.items + i,
-				 c->bytes.count - i < 3 ? c->bytes.count - i : 3, end);
-	if (!ret) {
-		*end = '\0';
+	if (text)
 		json_key_text(j, key, text);
-	}
 	free(text);
 	vector_free(&c->bytes);
 	return ret;

@@ -6,6 +6,7 @@
 #ifndef SKEIN_EXPORT_HTML_COLUMNS_H
 #define SKEIN_EXPORT_HTML_COLUMNS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/json.h"
@@ -24,5 +25,8 @@ void html_column_put(struct html_column *c, uint64_t value);
 void html_column_delta(struct html_column *c, uint64_t value);
 /* Write the column as a member of a JSON object, and free the column. Return 0 or -ENOMEM. */
 int html_column_end(struct html_column *c, struct json *j, const char *key);
+
+/* Return bytes as base64, which the caller frees; NULL if memory ran out. */
+char *html_base64(const uint8_t *bytes, size_t size);
 
 #endif

@@ -34,12 +34,15 @@ struct html_side {
 	VECTOR(struct html_line) lines;
 	struct index line_of; /* (symbol, line) -> index in lines */
 	uint32_t *label_of; /* number in the page by symbol; INDEX_NONE if not used */
+	/* node by index of stack, of no stack behind these; INDEX_NONE: no sum has it */
+	uint32_t *node_of;
 	VECTOR(uint32_t) labels; /* symbols by number */
 };
 
 struct html_page {
 	struct json json;
 	struct names strings; /* cleaned texts by number */
+	char *samples; /* columns of html_write_times(); NULL: none */
 	uint64_t from, to; /* the page's part of the recording, ns after its start; to 0: its end */
 	int error; /* the first error, a negative errno; 0: none */
 };
@@ -54,5 +57,13 @@ void html_put_string(struct html_page *p, const char *text);
  * are those of html_make_side() for a comparison.
  */
 void html_write_labels(struct html_page *p, struct html_side *side, bool common);
+
+struct html_samples;
+/*
+ * html_times.c. Write when samples were taken, as a member of the profile. Set *columns to what the
+ * member tells of, compressed, as base64, which the caller frees. Nothing if a sample has no node.
+ */
+void html_write_times(struct html_page *p, const struct html_side *side,
+		      const struct html_samples *s, char **columns);
 
 #endif

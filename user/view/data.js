@@ -337,6 +337,7 @@ function readSide(source, labels, rebuilt) {
 		{ nodes: parent.length, threads: threads.length });
 
 	return { subject: strings[raw.subject] && visible(strings[raw.subject]), from, to,
+		samples: raw.samples, places, // for class Samples
 		host: readHost(raw.host, strings), infos: readInfos(raw.infos, strings), events,
 		threads, parent, label, sums };
 }
@@ -390,4 +391,12 @@ function takeData() {
 
 	element.remove();
 	return raw;
+}
+
+/* Take the nodes with columns of the timeline out of the page: "columns" or "samples". */
+function takeColumns(id) {
+	const element = byId(id), texts = [...element?.childNodes ?? []];
+
+	element?.remove();
+	return texts;
 }

@@ -14,8 +14,10 @@
 static int embed_lane(struct embedded *e, uint64_t lane, bool cpu)
 {
 	const struct embedded_lane fresh = {.lane = lane, .at = e->base, .cpu = cpu};
+	const struct embedded_columns none = {.count = 0};
+	int ret = vector_push(&e->list, fresh);
 
-	return vector_push(&e->list, fresh);
+	return ret ? ret : vector_push(&e->exact.columns, none);
 }
 
 static int embed_rows(struct embedded *e, const lane_rows_t *rows, bool cpu)
@@ -65,7 +67,7 @@ static int put_embed_byte(struct embed_bytes *to, uint8_t byte)
 	return vector_push(to, byte);
 }
 
-/* Write a number: seven bits in a byte, the low ones first. */
+/* A number takes seven bits of a byte, the low ones first. */
 int view_embed_number(struct embed_bytes *to, uint64_t value)
 {
 	if (vector_reserve(to, VARINT_MOST) < 0)
@@ -76,8 +78,7 @@ int view_embed_number(struct embed_bytes *to, uint64_t value)
 	return 0;
 }
 
-/* Return the number of a key, which is added if it is new, or a negative errno. */
-static int number_of_key(struct embedded *e, struct embedded_key key)
+int view_embed_key(struct embedded *e, struct embedded_key key)
 {
 	int ret;
 
@@ -90,7 +91,7 @@ static int number_of_key(struct embedded *e, struct embedded_key key)
 	return ret < 0 ? ret : (int)e->keys.count - 1;
 }
 
-static int number_of_thread(struct embedded *e, uint64_t id)
+int view_embed_thread(struct embedded *e, uint64_t id)
 {
 	uint32_t at = id ? index_get(&e->thread_numbers, id) : 0;
 	int ret;
@@ -105,44 +106,44 @@ static int number_of_thread(struct embedded *e, uint64_t id)
 }
 
 /* Write a stretch of a lane, with the number of its key. */
-static int write_embedded(struct embedded *e, struct embedded_lane *l, const struct lane_stretch *s,
-			  int key)
+static int write_embedded(struct embedded *e, size_t lane, const struct lane_stretch *s, int key)
 {
+	struct embedded_lane *l = &e->list.items[lane];
+	struct embedded_columns *c = &e->exact.columns.items[lane];
 	bool gap = s->time > l->at;
 	int thread,
-		ret = key < 0 ? key : put_embed_byte(&l->keys, (uint8_t)(key | (gap ? GAP : 0)));
+		ret = key < 0 ? key : put_embed_byte(&c->keys, (uint8_t)(key | (gap ? GAP : 0)));
 
 	if (!ret && gap)
-		ret = view_embed_number(&l->lengths, s->time - l->at);
+		ret = view_embed_number(&c->lengths, s->time - l->at);
 	if (!ret)
-		ret = view_embed_number(&l->lengths, s->end - s->time);
+		ret = view_embed_number(&c->lengths, s->end - s->time);
 	if (!ret && l->cpu && s->state == STATE_RUNNING) {
-		thread = number_of_thread(e, s->thread);
-		ret = thread < 0 ? thread : view_embed_number(&l->threads, (uint64_t)thread);
+		thread = view_embed_thread(e, s->thread);
+		ret = thread < 0 ? thread : view_embed_number(&c->threads, (uint64_t)thread);
 	}
 	l->at = s->end;
-	l->count++;
+	c->count++;
 	if (!ret && ++e->count > e->most)
 		ret = -E2BIG;
 	return ret;
 }
 
 /* Write the stretch that was kept because the next one might continue it. */
-static int flush_embedded(struct embedded *e, struct embedded_lane *l)
+static int flush_embedded(struct embedded *e, size_t lane)
 {
-	const struct lane_stretch s = l->last;
+	const struct lane_stretch s = e->list.items[lane].last;
 	const struct embedded_key key = {s.state, s.wait, lanes_ground_fill(s.state, s.wait), 0,
 					 LANES_NONE};
 
-	l->last.end = 0;
-	return s.end ? write_embedded(e, l, &s, number_of_key(e, key)) : 0;
+	e->list.items[lane].last.end = 0;
+	return s.end ? write_embedded(e, lane, &s, view_embed_key(e, key)) : 0;
 }
 
 int view_embed_stretch(void *context, size_t lane, const struct lane_stretch *s, struct error *err)
 {
 	struct embedded *e = context;
-	struct embedded_lane *l = &e->list.items[lane];
-	struct lane_stretch *last = &l->last;
+	struct lane_stretch *last = &e->list.items[lane].last;
 	int ret;
 
 	if (last->end == s->time && last->state == s->state && last->wait == s->wait &&
@@ -150,7 +151,7 @@ int view_embed_stretch(void *context, size_t lane, const struct lane_stretch *s,
 		last->end = s->end;
 		return 0;
 	}
-	ret = flush_embedded(e, l);
+	ret = flush_embedded(e, lane);
 	*last = *s;
 	return ret < 0 ? error_errno(err, ret, "cannot embed the timeline") : 0;
 }
@@ -162,7 +163,7 @@ static int number_of_act(struct embedded *e, const struct lane_act *a)
 
 	if (e->keys.count >= EMBED_NAMED_MAX)
 		key.name = LANES_NONE;
-	return number_of_key(e, key);
+	return view_embed_key(e, key);
 }
 
 static int embed_act(struct embedded *e, const struct lane_act *a)
@@ -176,7 +177,7 @@ static int embed_act(struct embedded *e, const struct lane_act *a)
 			continue;
 		s.time = s.time < l->at ? l->at : s.time;
 		if (s.time < s.end)
-			return write_embedded(e, l, &s, number_of_act(e, a));
+			return write_embedded(e, i, &s, number_of_act(e, a));
 	}
 	return 0;
 }
@@ -187,7 +188,7 @@ int view_embed_acts(struct embedded *e, struct error *err)
 	int ret = 0;
 
 	for (size_t i = 0; i < e->stated && !ret; i++)
-		ret = flush_embedded(e, &e->list.items[i]);
+		ret = flush_embedded(e, i);
 	for (size_t i = 0; i < c->acts.count && !ret; i++)
 		if (c->acts.items[i].end > e->lanes->time && c->acts.items[i].time < e->lanes->end)
 			ret = embed_act(e, &c->acts.items[i]);
@@ -196,151 +197,23 @@ int view_embed_acts(struct embedded *e, struct error *err)
 	return ret < 0 ? error_errno(err, ret, "cannot embed the timeline") : 0;
 }
 
-/* Write each key: state, wait, fill, and the words of the state. */
-static void write_embedded_keys(const struct embedded *e, struct json *j)
+void view_embed_free_set(struct embedded_set *s)
 {
-	char words[64];
-
-	json_key(j, "keys");
-	json_array(j);
-	for (size_t i = 0; i < e->keys.count; i++) {
-		const struct embedded_key *k = &e->keys.items[i];
-
-		snprintf(words, sizeof(words), "%s%s%s",
-			 k->state		 ? slice_state_word(k->state)
-			 : k->name == LANES_NONE ? fill_look(k->fill)->word
-						 : names_text(&e->lanes->entities.names, k->name),
-			 k->wait ? ": " : "", k->wait ? wait_class_word(k->wait) : "");
-		json_uint(j, k->state);
-		json_uint(j, k->wait);
-		json_uint(j, k->fill);
-		json_text(j, words);
+	for (size_t i = 0; i < s->columns.count; i++) {
+		vector_free(&s->columns.items[i].keys);
+		vector_free(&s->columns.items[i].lengths);
+		vector_free(&s->columns.items[i].threads);
+		vector_free(&s->columns.items[i].shares);
 	}
-	json_array_end(j);
-}
-
-static int by_thread_id(const void *a, const void *b)
-{
-	uint64_t x = **(const uint64_t *const *)a, y = **(const uint64_t *const *)b;
-
-	return (x > y) - (x < y);
-}
-
-/*
- * Write each thread that ran on a CPU: the fill of its program, its rank by thread.id (of two that
- * ran equally long, a cell has the lower one), and its lane.
- */
-static int write_embedded_threads(const struct embedded *e, struct json *j)
-{
-	size_t count = e->threads.count;
-	const uint64_t **order = calloc(count, sizeof(*order));
-	uint32_t *ranks = calloc(count, sizeof(*ranks));
-	char lane[24];
-
-	for (size_t i = 0; i < count && order; i++)
-		order[i] = &e->threads.items[i];
-	if (order)
-		qsort(order, count, sizeof(*order), by_thread_id);
-	for (size_t i = 0; i < count && order && ranks; i++)
-		ranks[order[i] - e->threads.items] = (uint32_t)i;
-	json_key(j, "threads");
-	json_array(j);
-	for (size_t i = 0; i < count && ranks; i++) {
-		uint32_t at = index_get(&e->lanes->entities.thread_by_id, e->threads.items[i]);
-
-		json_uint(j, lanes_program_fill(e->lanes, e->threads.items[i]));
-		json_uint(j, ranks[i]);
-		snprintf(lane, sizeof(lane), "%" PRIu64,
-			 at == INDEX_NONE ? 0 : e->lanes->entities.threads.items[at].lane);
-		json_text(j, lane);
-	}
-	json_array_end(j);
-	free(ranks);
-	free(order);
-	return order && ranks ? 0 : -ENOMEM;
-}
-
-/* Write when each thread lived under each of its names: its lane, start and end; end 0: no end. */
-static void write_embedded_lives(const struct embedded *e, struct json *j)
-{
-	const struct lanes_entities *c = &e->lanes->entities;
-	char lane[24];
-
-	json_key(j, "lives");
-	json_array(j);
-	for (size_t i = 0; i < c->threads.count; i++) {
-		const struct lane_thread *t = &c->threads.items[i];
-
-		if (!t->lane)
-			continue;
-		snprintf(lane, sizeof(lane), "%" PRIu64, t->lane);
-		json_text(j, lane);
-		json_uint(j, t->start > e->base ? t->start - e->base : 0);
-		json_uint(j, !t->end ? 0 : t->end > e->base ? t->end - e->base : 1);
-	}
-	json_array_end(j);
-}
-
-/* Write each lane and the number of its stretches. */
-static void write_embedded_lanes(const struct embedded *e, struct json *j)
-{
-	char lane[24];
-
-	json_key(j, "lanes");
-	json_array(j);
-	for (size_t i = 0; i < e->list.count; i++) {
-		snprintf(lane, sizeof(lane), "%" PRIu64, e->list.items[i].lane);
-		json_text(j, lane);
-		json_uint(j, e->list.items[i].count);
-	}
-	json_array_end(j);
-}
-
-/* Write where columns begin, and those of counters. */
-static void write_embedded_counters(const struct embedded *e, size_t at, struct json *j,
-				    FILE *columns)
-{
-	view_embed_write_counters(e, j);
-	json_key_uint(j, "times_at", at);
-	json_key_uint(j, "values_at", at + e->times.count);
-	fwrite(e->times.items, 1, e->times.count, columns);
-	fwrite(e->values.items, 1, e->values.count, columns);
-}
-
-int view_embed_write(struct embedded *e, struct json *j, FILE *columns)
-{
-	size_t threads = 0, keys = 0, lengths = 0;
-
-	json_key_uint(j, "before", e->lanes->time - e->base);
-	write_embedded_keys(e, j);
-	if (write_embedded_threads(e, j) < 0)
-		return -ENOMEM;
-	write_embedded_lanes(e, j);
-	write_embedded_lives(e, j);
-	for (size_t i = 0; i < e->list.count; i++) {
-		keys += e->list.items[i].keys.count;
-		lengths += e->list.items[i].lengths.count;
-		fwrite(e->list.items[i].keys.items, 1, e->list.items[i].keys.count, columns);
-	}
-	for (size_t i = 0; i < e->list.count; i++)
-		fwrite(e->list.items[i].lengths.items, 1, e->list.items[i].lengths.count, columns);
-	for (size_t i = 0; i < e->list.count; i++) {
-		threads += e->list.items[i].threads.count;
-		fwrite(e->list.items[i].threads.items, 1, e->list.items[i].threads.count, columns);
-	}
-	json_key_uint(j, "lengths_at", keys);
-	json_key_uint(j, "threads_at", keys + lengths);
-	write_embedded_counters(e, keys + lengths + threads, j, columns);
-	return 0;
+	vector_free(&s->columns);
 }
 
 void view_embed_free(struct embedded *e)
 {
-	for (size_t i = 0; i < e->list.count; i++) {
-		vector_free(&e->list.items[i].keys);
-		vector_free(&e->list.items[i].lengths);
-		vector_free(&e->list.items[i].threads);
-	}
+	view_embed_free_set(&e->exact);
+	for (size_t i = 0; i < e->levels.count; i++)
+		view_embed_free_set(&e->levels.items[i]);
+	vector_free(&e->levels);
 	vector_free(&e->list);
 	vector_free(&e->ids);
 	vector_free(&e->keys);

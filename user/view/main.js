@@ -29,7 +29,7 @@ class Page {
 
 		// the address loses its token before anything else reads it
 		this.feed = raw.feed ? new PairFeed()
-			: raw.timeline?.columns ? new StaticFeed(raw.timeline) : null;
+			: raw.timeline?.states ? new StaticFeed(raw.timeline, takeColumns) : null;
 		this.take(raw.feed ? dataWithoutSamples({}, null, "Loading …") : readRaw(raw));
 		if (raw.feed) {
 			byId("compare").hidden = true;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Compute the strokes of lanes from their exact states, which the page holds, as the server of
- * `skein view` does: user/trace/window.c makes cells of states, user/lanes/cells.c strokes of
- * cells, user/lanes/join.c joins those of several lanes. All times are in ns from the base, before
- * which nothing is known; it is a multiple of the longest cell.
+ * Compute the strokes of lanes from their states, which the page holds (static_runs.js), as the
+ * server of `skein view` does: user/trace/window.c makes cells of states, user/lanes/cells.c
+ * strokes of cells, user/lanes/join.c joins those of several lanes. A page that holds cells has
+ * those of each length that the server would make, from the shortest on: none is made of others,
+ * because they are rounded.
  */
 
 const FINEST_CELL = 10; // a cell of this shift, of 1.024 us, is the shortest
@@ -11,10 +12,7 @@ const FINEST_CELL = 10; // a cell of this shift, of 1.024 us, is the shortest
 // the server has that from shorter cells on, and both are true
 const STORED_CELL = 22;
 const LONGEST_CELL = 52;
-const CELL_FULL = 127, STROKE_FULL = 127;
-const RUNS = 1; // number of the state of a lane that is busy
-const NOTHING = 255; // key of a time of which nothing is known
-const GAP = 128; // bit of a key: such a time comes before
+const STROKE_FULL = 127;
 
 /* Return the shift of the cells of a range that has that many columns. */
 function cellShift(length, columns) {
@@ -24,142 +22,6 @@ function cellShift(length, columns) {
 	while (shift < LONGEST_CELL && 2 ** (shift + 1) <= most)
 		shift++;
 	return shift < STORED_CELL ? shift : shift - (shift - STORED_CELL) % 2;
-}
-
-/* Read numbers of seven bits a byte, the low ones first. */
-class Numbers {
-	constructor(bytes, at, end) {
-		Object.assign(this, { bytes, at, end });
-	}
-
-	next() {
-		const { bytes } = this;
-		let at = this.at, byte = bytes[at++], value = byte & 127;
-
-		// nearly all numbers are under 2^28, and behind the end there is nothing over 127
-		for (let shift = 7; byte > 127 && shift < 28; shift += 7) {
-			byte = bytes[at++];
-			value |= (byte & 127) << shift;
-		}
-		for (let factor = 2 ** 28; byte > 127; factor *= 128) {
-			byte = bytes[at++];
-			value += (byte & 127) * factor;
-		}
-		this.at = at;
-		return value;
-	}
-
-	/* Check that all was read, and no more than there is. */
-	check() {
-		if (this.at !== this.end)
-			throw new RangeError("the columns have another length");
-	}
-}
-
-/* The states of all lanes: those of a lane follow each other without a gap. */
-class States {
-	/* head: what user/view/embed.c says of the columns; cpus: the number of lanes of CPUs. */
-	constructor(head, bytes, cpus) {
-		const list = head.lanes.filter((_, i) => i % 2 === 0);
-		const counts = head.lanes.filter((_, i) => i % 2);
-
-		this.readKeys(head.keys);
-		this.fillOfThread = Uint8Array.from(head.threads.filter((_, i) => i % 3 === 0));
-		this.rankOfThread = Uint32Array.from(head.threads.filter((_, i) => i % 3 === 1));
-		this.laneOfThread = head.threads.filter((_, i) => i % 3 === 2);
-		this.lanes = new Map(list.map((lane, i) =>
-			[lane, { first: 0, end: 0, count: counts[i], cpu: i < cpus }]));
-		this.count = counts.reduce((sum, count) => sum + count, 0);
-		if (!(this.count === head.lengths_at && head.lengths_at <= head.threads_at &&
-			head.threads_at <= bytes.length))
-			throw new RangeError("the columns have another length");
-		this.read(head, bytes);
-		this.sumsOfKey = new Float64Array(GAP);
-		this.sumsOfThread = new Float64Array(this.fillOfThread.length);
-	}
-
-	readKeys(keys) {
-		const column = (at) => keys.filter((_, i) => i % 4 === at);
-
-		this.stateOf = Uint8Array.from(column(0));
-		this.waitOf = Uint8Array.from(column(1));
-		this.fillOf = Uint8Array.from(column(2));
-		this.wordsOf = column(3);
-	}
-
-	read(head, bytes) {
-		const lengths = new Numbers(bytes, head.lengths_at, head.threads_at);
-		const threads = new Numbers(bytes, head.threads_at, head.times_at ?? bytes.length);
-		let gaps = 0, at = 0, from = 0, ofCpus = 0;
-
-		for (let i = 0; i < this.count; i++)
-			gaps += bytes[i] >> 7;
-		this.ends = new Float64Array(this.count + gaps);
-		this.keys = new Uint8Array(this.count + gaps);
-		for (const lane of this.lanes.values())
-			ofCpus += lane.cpu ? lane.count : 0;
-		// their lanes come first
-		this.threads = new Uint32Array(Math.min(this.ends.length, ofCpus + gaps));
-		for (const lane of this.lanes.values()) {
-			at = this.readLane(lane, bytes.subarray(from, from + lane.count),
-				{ lengths, threads, at });
-			from += lane.count;
-		}
-		lengths.check();
-		threads.check();
-	}
-
-	readLane(lane, keys, { lengths, threads, at }) {
-		let time = 0;
-
-		lane.first = at;
-		for (const one of keys) {
-			const key = one & ~GAP;
-
-			if (one & GAP) {
-				time += lengths.next();
-				this.ends[at] = time;
-				this.keys[at++] = NOTHING;
-			}
-			time += lengths.next();
-			this.ends[at] = time;
-			this.keys[at] = key;
-			if (!(key < this.stateOf.length))
-				throw new RangeError("no such key");
-			if (lane.cpu && this.stateOf[key] === RUNS)
-				this.threads[at] = this.numberOfThread(threads);
-			at++;
-		}
-		lane.end = at;
-		return at;
-	}
-
-	numberOfThread(threads) {
-		const number = threads.next();
-
-		if (!(number < this.fillOfThread.length))
-			throw new RangeError("no such thread");
-		return number;
-	}
-
-	/* Return the index of the state of a lane at a time; lane.end after the last one. */
-	find(lane, time) {
-		let low = lane.first, high = lane.end;
-
-		while (low < high) {
-			const middle = (low + high) >> 1;
-
-			if (this.ends[middle] <= time)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		return low;
-	}
-
-	beginOf(lane, at) {
-		return at > lane.first ? this.ends[at - 1] : 0;
-	}
 }
 
 /* Cells of one lane: by cell its activity, its key (NOTHING: none) and its thread. */
@@ -178,9 +40,10 @@ class Cells {
 	}
 
 	/* Make the cells of a lane. */
-	make(states, lane) {
-		const { length, first, width } = this, { ends, keys, threads } = states;
+	make(states, set, lane) {
+		const { length, first, width } = this, { walk } = states;
 		const begin = first * length, stop = begin + width * length;
+		const put = set.shift ? this.copy : this.put;
 
 		this.activity.fill(0);
 		this.key.fill(NOTHING);
@@ -188,18 +51,24 @@ class Cells {
 		this.touched = [];
 		this.ran = [];
 		this.open = -1;
-		if (!lane)
-			return;
-		let at = states.find(lane, begin), from = begin;
+		for (let more = walk.seek(set, lane, begin); more && walk.begin < stop;
+			more = walk.next()) {
+			const from = walk.begin > begin ? walk.begin : begin;
+			const to = walk.end < stop ? walk.end : stop;
 
-		for (; at < lane.end && from < stop; at++) {
-			const to = ends[at] < stop ? ends[at] : stop, key = keys[at];
-
-			if (key !== NOTHING)
-				this.put(states, key, lane.cpu ? threads[at] : 0, from, to);
-			from = to;
+			if (walk.key !== NOTHING)
+				put.call(this, states, walk.key, walk.thread, from, to);
 		}
 		this.close(states);
+	}
+
+	/* Copy equal cells, whose number is that of the walk. */
+	copy({ walk: { share } }, key, thread, from, to) {
+		const at = from / this.length - this.first, end = to / this.length - this.first;
+
+		this.key.fill(key, at, end);
+		this.activity.fill(share, at, end);
+		this.thread.fill(thread, at, end);
 	}
 
 	/* Add a state from a time to another one to the cells that it touches. */
@@ -349,8 +218,10 @@ class StrokeMaker {
 	}
 
 	/* Return level, bar and ground of each column of a range of a lane. */
-	strokes(lane, from, to, columns) {
-		const shift = cellShift(to - from, columns), length = 2 ** shift;
+	strokes(name, from, to, columns) {
+		const wanted = cellShift(to - from, columns), set = this.states.setFor(wanted);
+		const shift = set.shift || wanted, length = 2 ** shift;
+		const lane = set.lanes.get(name);
 		const first = Math.floor(from / length);
 		const width = Math.floor((to - 1) / length) - first + 1;
 		const out = new Uint8Array(STROKE_SIZE * columns);
@@ -358,7 +229,7 @@ class StrokeMaker {
 		if (this.cells?.first !== first || this.cells.width !== width ||
 			this.cells.shift !== shift)
 			this.cells = new Cells(first, width, shift);
-		this.cells.make(this.states, lane);
+		this.cells.make(this.states, set, lane);
 		const whole = Math.floor((to - from) / columns), rest = (to - from) % columns;
 		// exact: no product is over 2^53
 		const edge = (column) =>
@@ -444,29 +315,28 @@ class StrokeMaker {
 	}
 
 	/* Return the strokes of what a runtime did, from acts that do not overlap. */
-	acts(lane, from, to, columns) {
+	acts(name, from, to, columns) {
 		const { states } = this, each = (to - from) / columns;
 		const votes = Array.from({ length: columns }, () => new Map());
 		const out = new Uint8Array(STROKE_SIZE * columns);
+		const act = states.find(name, from);
 
-		for (let at = states.find(lane, from); at < lane.end; at++) {
-			const begin = Math.max(0, states.beginOf(lane, at) - from);
-			const end = Math.min(to, states.ends[at]) - from, key = states.keys[at];
-
-			if (begin >= to - from)
-				break;
-			if (key === NOTHING || end <= begin)
-				continue;
-			for (let i = Math.floor(begin / each); i < columns && each * i < end; i++) {
-				const fill = states.fillOf[key];
-				const time = Math.min(end, each * (i + 1)) -
-					Math.max(begin, each * i);
-
-				votes[i].set(fill, (votes[i].get(fill) ?? 0) + Math.max(0, time));
-			}
-		}
+		for (let more = act !== null; more && act.begin < to; more = act.next())
+			if (act.key !== NOTHING)
+				this.voteForAct(votes, each, states.fillOf[act.key],
+					[Math.max(0, act.begin - from),
+						Math.min(to, act.end) - from]);
 		votes.forEach((times, i) => this.decideActs(times, each, out, STROKE_SIZE * i));
 		return out;
+	}
+
+	/* Add an act to the columns of a length that it touches. */
+	voteForAct(votes, each, fill, [begin, end]) {
+		for (let i = Math.floor(begin / each); i < votes.length && each * i < end; i++) {
+			const time = Math.min(end, each * (i + 1)) - Math.max(begin, each * i);
+
+			votes[i].set(fill, (votes[i].get(fill) ?? 0) + Math.max(0, time));
+		}
 	}
 
 	decideActs(times, length, out, at) {

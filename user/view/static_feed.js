@@ -5,22 +5,57 @@
  */
 
 const AT_ONCE = 10; // ms of computing before the browser may do something else
+const UNTOUCHED = 1 << 26; // bytes
+const PIECE = 1 << 18; // characters of base64 that are decoded at once, a multiple of 4
 
-/* Return the bytes of base64. */
-function bytesOf(text) {
-	const characters = atob(text), bytes = new Uint8Array(characters.length);
+/* Return the bytes of base64, in memory that has room for them. */
+function bytesOf(text, room) {
+	const characters = atob(text);
 
-	for (let i = 0; i < bytes.length; i++)
-		bytes[i] = characters.charCodeAt(i);
+	for (let i = 0; i < characters.length; i++)
+		room[i] = characters.charCodeAt(i);
+	return room.subarray(0, characters.length);
+}
+
+/*
+ * Make the browser collect what unpacking left behind, some ten MB. It does so when arrays grow,
+ * also for one whose memory is never touched and so never taken.
+ */
+const collectGarbage = () => new Uint8Array(UNTOUCHED).length;
+
+/* Take the compressed columns out of the page, a piece at a time, and unpack them. */
+async function inflate(texts, size) {
+	if (!globalThis.DecompressionStream)
+		throw new FeedError("refused", "This browser is too old to unpack the timeline.");
+	const { readable, writable } = new DecompressionStream("gzip");
+	const bytes = new Uint8Array(size), reader = readable.getReader();
+	const written = writePieces(texts, writable.getWriter());
+	let at = 0;
+
+	for (let { done, value } = await reader.read(); !done;
+		{ done, value } = await reader.read()) {
+		bytes.set(value, at);
+		at += value.length;
+	}
+	await written;
+	collectGarbage();
+	if (at !== size)
+		throw new RangeError("the columns have another length");
 	return bytes;
 }
 
-async function inflate(bytes) {
-	if (!globalThis.DecompressionStream)
-		throw new FeedError("refused", "This browser is too old to unpack the timeline.");
-	const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+/* Write the bytes of texts of the page, and let go of each: together they are its largest item. */
+async function writePieces(texts, writer) {
+	const bytes = new Uint8Array(PIECE / 4 * 3);
 
-	return new Uint8Array(await new Response(stream).arrayBuffer());
+	try {
+		for (let text; (text = texts.shift());)
+			for (let at = 0; at < text.length; at += PIECE)
+				await writer.write(bytesOf(text.substringData(at, PIECE), bytes));
+		await writer.close();
+	} catch (error) {
+		await writer.abort(error).catch(() => null);
+	}
 }
 
 /* Let the browser draw; a message comes sooner than a timer. */
@@ -37,8 +72,16 @@ const pause = () => new Promise((done) => {
 const secondsText = (ns) => `${(ns / 1e9).toFixed(6)} s`;
 
 class StaticFeed {
-	/* embedded: the timeline of the page, see user/cmd/html_timeline.c. */
-	constructor(embedded) {
+	/*
+	 * embedded: the timeline of the page, see user/cmd/html_timeline.c; take: returns the nodes
+	 * that have columns.
+	 */
+	constructor(embedded, take) {
+		const texts = take("columns");
+
+		this.take = take;
+		this.finest = 0; // length of the shortest cell, ns; 0: states are exact
+		this.texts = texts;
 		this.embedded = embedded;
 		this.loaded = null; // the data of the page's flame graph
 		this.command = `skein view ${embedded.file || "FILE"}`;
@@ -67,15 +110,15 @@ class StaticFeed {
 		embedded.trace.choices = []; // the page has a lane for each thread only
 		const { rows, fill_of: fills, fills: looks } = embedded.trace;
 		const cpus = rows.filter(({ kind }) => kind === "cpu");
-		const bytes = await inflate(bytesOf(embedded.columns));
+		const { states: head } = embedded, bytes = await inflate(this.texts, head.size);
 
-		this.states = new States(embedded, bytes, cpus.length);
-		this.counters = new StaticCounters(embedded, bytes);
-		embedded.columns = ""; // the largest text of the page
-		this.before = embedded.before;
+		this.states = new States(head, bytes, cpus.length);
+		this.counters = new StaticCounters(head, bytes);
+		this.before = head.before;
 		this.maker = new StrokeMaker(this.states, fills);
 		this.looks = { fills, solid: looks.map(([, shape]) => shape === "solid") };
-		this.lives = this.livesOf(embedded);
+		this.lives = this.livesOf(head);
+		embedded.trace.warning = this.limits(embedded);
 		this.rows = new Map(rows.map((row) => [row.lane, row]));
 		this.cpus = cpus.map(({ lane }) => lane);
 		this.threadsOf = new Map(rows.filter(({ kind }) => kind === "process")
@@ -83,6 +126,20 @@ class StaticFeed {
 		for (const { kind, lane, process } of rows)
 			if (kind === "thread")
 				this.threadsOf.get(`p${process}`)?.push(lane);
+	}
+
+	/* Say what the page does not hold; "" if it holds all. */
+	limits({ left_out: missing }) {
+		const { cells: [finest] } = this.states;
+
+		if (!finest)
+			return "";
+		this.finest = 2 ** finest.shift; // ns
+		const lanes = missing ? `${plural(missing, "lane")} that ran least ${
+			missing === 1 ? "is" : "are"} left out; ` : "";
+
+		return `Finest cell: ${duration(this.finest)}; closer than that a pixel shows ` +
+			`the cell around it; ${lanes}${this.command} shows the rest.`;
 	}
 
 	/* Return when each lane of a thread lived, as [start, end] from the base. */
@@ -136,18 +193,13 @@ class StaticFeed {
 
 	/* The strip of all CPUs and their lanes have the same strokes. */
 	partStrokes(name, range) {
-		const lane = this.states.lanes.get(name), known = range.cpus.get(name);
-		const strokes = known ?? this.newStrokes(name, lane, range);
+		const { from, to, columns, cpus } = range, kind = this.rows.get(name)?.kind;
+		const make = kind === "runtime" ? "acts" : "strokes";
+		const strokes = cpus.get(name) ?? this.maker[make](name, from, to, columns);
 
-		if (lane?.cpu)
-			range.cpus.set(name, strokes);
+		if (kind === "cpu")
+			cpus.set(name, strokes);
 		return strokes;
-	}
-
-	newStrokes(name, lane, { from, to, columns }) {
-		return lane && this.rows.get(name)?.kind === "runtime"
-			? this.maker.acts(lane, from, to, columns)
-			: this.maker.strokes(lane, from, to, columns);
 	}
 
 	/* Pause after some time, and end if nobody waits for the answer any more. */
@@ -160,82 +212,152 @@ class StaticFeed {
 			throw new FeedError("refused", "The answer is not wanted any more.");
 	}
 
-	/* Return the page's data, or of them what belongs to a process or thread. */
-	profile({ from, process, lane }) {
-		const all = this.loaded, row = this.rows.get(lane ?? `p${process}`);
-		const instead = from === undefined ? {} : {
-			instead: `The flame graph is of all of the time (${this.command} ` +
-				"has that of a part): " };
+	/* Return the page's data, or of them what belongs to a part of the time or a thread. */
+	async profile(query) {
+		const all = this.loaded, row = this.rowOf(query);
+		const part = query.from === undefined ? null
+			: { from: Number(query.from), to: Number(query.to) };
+		const samples = part && await this.samplesOf(all.now);
+		const instead = this.insteadOf(part, row, samples);
 
-		if (!row)
+		if (!row && !samples)
 			return { ...all, ...instead };
-		const pid = this.rows.get(`p${row.process}`)?.id;
-		const chosen = all.now.threads.map(({ tid, process: of }) =>
-			row.kind === "process" ? of?.pid === row.id
-				: tid === row.id && (pid === undefined || of?.pid === pid));
-		const now = sideOfThreads(all.now, chosen);
+		const side = samples ? this.partOf(all.now, samples, part) : all.now;
+		const now = sideOfThreads(side, row && this.chosenThreads(row));
 
 		return { ...all, now, sides: [now], ...instead,
-			reason: "It has no samples in this recording." };
+			reason: "There are no samples of what is selected." };
 	}
 
-	/* The samples of the page have no times. */
+	/* Return the profile of a part of the time, whose times count from that of the page. */
+	partOf(side, samples, part) {
+		const whole = samples.whole(part);
+
+		return { ...side, sums: samples.sums(part), from: side.from + whole.from,
+			to: side.from + Math.min(whole.to, this.embedded.trace.length) };
+	}
+
+	rowOf({ process, lane }) {
+		return this.rows.get(lane ?? `p${process}`);
+	}
+
+	/* Return which threads of the profile are those of a row. */
+	chosenThreads(row) {
+		const pid = this.rows.get(`p${row.process}`)?.id;
+
+		return this.loaded.now.threads.map(({ tid, process: of }) =>
+			row.kind === "process" ? of?.pid === row.id
+				: tid === row.id && (pid === undefined || of?.pid === pid));
+	}
+
+	/* Return the samples of the page with their times; null if it has none. */
+	async samplesOf(side) {
+		if (!side.samples)
+			return null;
+		this.samples ??= new Samples(side, this.take("samples"));
+		return this.samples.load();
+	}
+
+	/* Say what the page shows instead of what is selected. */
+	insteadOf(part, row, samples) {
+		const lacks = [part && !samples && "that of a part",
+			this.finest && (part || row) && "the times by state"].filter(Boolean);
+		const texts = [];
+
+		if (part && !samples)
+			texts.push("the flame graph is of all of the time");
+		if (samples?.slot) {
+			const whole = samples.whole(part);
+
+			texts.push(`the flame graph is of slots of ${duration(samples.slot)}, ` +
+				`from ${secondsText(whole.from)} to ${secondsText(whole.to)}`);
+		}
+		if (lacks.length)
+			texts.push(`${this.command} has ${lacks.join(" and ")}`);
+		const text = texts.join("; ");
+
+		return text ? { instead: `${text[0].toUpperCase()}${text.slice(1)}. Selected: ` }
+			: {};
+	}
+
+	/* The page does not search its samples by time. */
 	async marks() {
 		throw new FeedError("refused",
-			`The samples in this page have no times: ${this.command} marks them.`);
+			`${this.command} marks where a function ran; this page does not.`);
 	}
 
 	/* Return how long threads were in each state, as skein report says it, but by fill. */
 	report({ from = 0, to = this.embedded.trace.length, process, lane }) {
+		if (this.finest)
+			return Promise.resolve(null); // sums of rounded cells would be wrong
 		const { states, before } = this, { fills } = this.embedded.trace;
 		const lanes = lane ? [lane] : process ? this.threadsOf.get(`p${process}`) ?? []
 			: [...this.threadsOf.values()].flat();
 		const begin = before + Number(from), end = before + Number(to), blocked = {};
 		let running = 0;
 
-		for (const of of lanes.map((name) => states.lanes.get(name)).filter(Boolean))
-			for (let at = states.find(of, begin); at < of.end; at++) {
-				const key = states.keys[at], start = states.beginOf(of, at);
-				const time = Math.min(end, states.ends[at]) -
-					Math.max(begin, start);
+		for (const name of lanes) {
+			const run = states.find(name, begin);
 
-				if (time <= 0)
-					break;
-				if (key === NOTHING)
+			for (let more = run !== null; more && run.begin < end; more = run.next()) {
+				const time = Math.min(end, run.end) - Math.max(begin, run.begin);
+
+				if (run.key === NOTHING)
 					continue;
-				const [word] = fills[states.fillOf[key]];
+				const [word] = fills[states.fillOf[run.key]];
 
-				if (states.stateOf[key] === RUNS)
+				if (states.stateOf[run.key] === RUNS)
 					running += time;
 				else if (word)
 					blocked[word] = (blocked[word] ?? 0) + time;
 			}
+		}
 		return Promise.resolve({ sched: { processes: [{ running, blocked }] } });
 	}
 
 	/* Return what a lane did at a time; null if nothing is known. */
 	at(name, time) {
 		const { states, before, embedded: { trace: { length } } } = this;
-		const lane = states.lanes.get(name);
 
 		if (isCounter(name))
 			return this.counters.at(name, time + before,
 				{ first: before, end: before + length }, this.rows.get(name) ?? {});
-		const at = lane ? states.find(lane, time + before) : 0;
+		if (this.finest && this.rows.get(name)?.kind !== "runtime")
+			return this.cellAt(name, time);
+		const run = states.find(name, time + before);
 
-		if (!lane || at >= lane.end || states.keys[at] === NOTHING)
+		if (!run || run.key === NOTHING)
 			return null;
-		const from = states.beginOf(lane, at) - before, to = states.ends[at] - before;
-		const facts = [["state", states.wordsOf[states.keys[at]]],
+		const { key, thread, cpu } = run, from = run.begin - before, to = run.end - before;
+		const facts = [["state", states.wordsOf[key]],
 			["from", secondsText(from)], ["to", secondsText(to)],
 			["length", duration(to - from)]];
-		const links = [];
+		const next = run.next() ? run.key : NOTHING, links = [];
 
-		if (lane.cpu)
-			this.tellThread(states.threads[at], time, facts, links);
+		if (cpu)
+			this.tellThread(thread, time, facts, links);
 		else
-			this.tellOfThread(name, lane, at, time, facts);
+			this.tellOfThread(name, [key, next], time, facts);
 		return { title: this.nameOf(name), facts, links, from: Math.max(0, from), to };
+	}
+
+	/* Return what the shortest cell at a time says of a lane. */
+	cellAt(name, time) {
+		const { states, before, finest } = this, { cells: [set] } = states;
+		const begin = Math.floor((time + before) / finest) * finest, { walk } = states;
+
+		if (!walk.seek(set, set.lanes.get(name), begin) || !states.stateOf[walk.key])
+			return null;
+		const { key, share, thread } = walk, from = begin - before, links = [];
+		const facts = [["mostly", states.wordsOf[key]],
+			["running", percent(share, CELL_FULL)],
+			["from", secondsText(from)], ["to", secondsText(from + finest)],
+			["length", `${duration(finest)}, the finest cell`]];
+
+		this.tellThread(thread, time, facts, links);
+		facts.push(["exact", `shown by ${this.command}`]);
+		return { title: this.nameOf(name), facts, links, from: Math.max(0, from),
+			to: from + finest };
 	}
 
 	/* Say which thread ran on a CPU. */
@@ -251,17 +373,14 @@ class StaticFeed {
 	}
 
 	/* Say on which CPU a thread ran, or how a wait ended. */
-	tellOfThread(name, lane, at, time, facts) {
+	tellOfThread(name, [key, next], time, facts) {
 		const { states, before } = this;
-		const next = at + 1 < lane.end ? states.keys[at + 1] : NOTHING;
 
-		if (states.stateOf[states.keys[at]] === RUNS) {
+		if (states.stateOf[key] === RUNS) {
 			const cpu = this.cpus.find((one) => {
-				const of = states.lanes.get(one);
-				const found = states.find(of, time + before);
+				const run = states.find(one, time + before);
 
-				return found < of.end &&
-					states.laneOfThread[states.threads[found]] === name;
+				return run && states.laneOfThread[run.thread] === name;
 			});
 
 			if (cpu !== undefined)
@@ -284,14 +403,14 @@ class StaticFeed {
 }
 
 /*
- * Return a profile with the sums of some threads only. What the page says about completeness and
- * losses is of the whole recording, so it is left out.
+ * Return a profile with the sums of some threads only; chosen: null for all. What the page says
+ * about completeness and losses is of the whole recording, so it is left out.
  */
 function sideOfThreads(side, chosen) {
 	const { sums } = side, kept = [];
 
 	for (let i = 0; i < sums.thread.length; i++)
-		if (chosen[sums.thread[i]])
+		if (!chosen || chosen[sums.thread[i]])
 			kept.push(i);
 	const columns = Object.entries(sums).map(([name, column]) =>
 		[name, column && column.constructor.from(kept, (i) => column[i])]);
