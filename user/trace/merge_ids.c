@@ -5,30 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-/*
- * The fields that refer to other entities: X(KIND, kind, field, KIND of its target). References
- * whose kind depends on other fields are handled by convert_by_kind().
- */
-#define REFERENCES(X) \
-	X(INFO, info, host, HOST) \
-	X(EVENT, event, host, HOST) \
-	X(PROCESS, process, host, HOST) \
-	X(THREAD, thread, process, PROCESS) X(THREAD, thread, lane, LANE) \
-	X(LANE, lane, host, HOST) X(LANE, lane, parent, LANE) \
-	X(MAPPING, mapping, host, HOST) X(MAPPING, mapping, process, PROCESS) \
-	X(FUNCTION, function, mapping, MAPPING) \
-	X(FRAME, frame, mapping, MAPPING) X(FRAME, frame, function, FUNCTION) \
-	X(INLINED, inlined, frame, FRAME) X(INLINED, inlined, function, FUNCTION) \
-	X(STACK, stack, parent, STACK) X(STACK, stack, frame, FRAME) \
-	X(SAMPLE, sample, event, EVENT) X(SAMPLE, sample, thread, THREAD) \
-	X(SAMPLE, sample, stack, STACK) X(SAMPLE, sample, other, THREAD) \
-	X(SLICE, slice, lane, LANE) \
-	X(EDGE, edge, from, LANE) X(EDGE, edge, to, LANE) X(EDGE, edge, stack, STACK) \
-	X(SPAN, span, lane, LANE) X(SPAN, span, name, NAME) X(SPAN, span, args, NAME) \
-	X(COUNTER, counter, lane, LANE) X(COUNTER, counter, name, NAME) \
-	X(ACCOUNT, account, event, EVENT) \
-	X(HANDLER, handler, lane, LANE) \
-	X(LOSS, loss, host, HOST) X(LOSS, loss, event, EVENT)
+#include "trace/references.h"
 
 /* The fields with stamps, except those of hosts; a stamp of 0 means none and is not shifted. */
 #define STAMPS(X) \
@@ -41,19 +18,13 @@
 	X(COUNTER, counter, time) \
 	X(LOSS, loss, time) X(LOSS, loss, end)
 
-struct reference {
-	enum record_kind kind, to;
+struct stamp_field {
+	enum record_kind kind;
 	size_t offset;
 };
 
-static const struct reference references[] = {
-#define REFERENCE(KIND, kind, field, TO) {KIND_##KIND, KIND_##TO, offsetof(struct kind, field)},
-	REFERENCES(REFERENCE)
-#undef REFERENCE
-};
-
-static const struct reference stamps[] = {
-#define STAMP(KIND, kind, field) {KIND_##KIND, KIND_COUNT, offsetof(struct kind, field)},
+static const struct stamp_field stamps[] = {
+#define STAMP(KIND, kind, field) {KIND_##KIND, offsetof(struct kind, field)},
 	STAMPS(STAMP)
 #undef STAMP
 };
@@ -197,17 +168,26 @@ int merge_ids_convert(struct merge_ids *ids, struct merge_map *m, enum record_ki
 {
 	int ret = convert_by_kind(ids, m, kind, record);
 
-	for (size_t i = 0; i < COUNT(references) && !ret; i++)
-		if (references[i].kind == kind)
-			ret = convert_id(ids, m, references[i].to,
-					 record_word(record, references[i].offset));
+	for (const struct reference *f = references_of(kind); f && f->kind == kind && !ret; f++)
+		ret = convert_id(ids, m, f->to, record_word(record, f->offset));
 	for (size_t i = 0; i < COUNT(stamps); i++)
 		if (stamps[i].kind == kind)
 			shift_stamp(m, record_word(record, stamps[i].offset));
 	return ret;
 }
 
-/* Write all fields of an entity except its id to ids->key, as bytes. */
+/* Return whether a field of a process or thread may change while it lives. */
+static bool is_field_of_life(enum record_kind kind, const struct field *f)
+{
+	static const char *const names[] = {"parent", "start", "end", "lane", "runtime_name"};
+
+	for (size_t i = 0; (kind == KIND_PROCESS || kind == KIND_THREAD) && i < COUNT(names); i++)
+		if (!strcmp(f->name, names[i]))
+			return true;
+	return false;
+}
+
+/* Write the fields of an entity that make it the same, without its id, to ids->key, as bytes. */
 static int make_entity_key(struct merge_ids *ids, enum record_kind kind,
 			   const union merge_record *r)
 {
@@ -221,6 +201,8 @@ static int make_entity_key(struct merge_ids *ids, enum record_kind kind,
 		const void *from = is_text ? (const void *)field_text(f, r) : &number;
 		size_t size = is_text ? strlen(from) + 1 : sizeof(number);
 
+		if (ids->by_life && is_field_of_life(kind, f))
+			continue;
 		if (vector_reserve(&ids->key, size) < 0)
 			return -ENOMEM;
 		memcpy(ids->key.items + ids->key.count, from, size);

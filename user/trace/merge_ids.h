@@ -28,6 +28,8 @@ struct merge_ids {
 	struct names shared[KIND_COUNT]; /* entities so far, as the bytes of all fields but id */
 	VECTOR(uint32_t) shared_ids[KIND_COUNT]; /* new ids, by number in shared */
 	struct index stacks; /* (parent, frame) -> new id */
+	/* a process or thread is the same whatever is known of its start, end, parent and so on */
+	bool by_life;
 	VECTOR(char) key; /* working memory */
 };
 
