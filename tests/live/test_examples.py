@@ -77,6 +77,19 @@ class Examples(unittest.TestCase):
         for name in TRACES:
             shutil.copy(cls.home / "skein.skein", cls.home / f"{name}.skein")
         shutil.copy(cls.home / "skein.skein", cls.home / "kept")
+        cls.windows = cls.home / "windows"
+        cls.make_windows()
+
+    @classmethod
+    def make_windows(cls):
+        """Record two windows, for examples that read those of the service."""
+        service = subprocess.Popen([SKEIN, "serve", "--folder", cls.windows, "--window", "1s"],
+                                   env=cls.env, stderr=subprocess.DEVNULL)
+        end = time.monotonic() + LIMIT
+        while len(list(cls.windows.glob("2*.skein"))) < 2 and time.monotonic() < end:
+            time.sleep(0.05)
+        service.send_signal(signal.SIGTERM)
+        assert not service.wait(LIMIT)
 
     @classmethod
     def start_load(cls, name):
@@ -102,9 +115,19 @@ class Examples(unittest.TestCase):
                              (r"--cgroup \S+", f"--cgroup {shlex.quote(group)}"),
                              (r"--from 10s( --to \d+s)?", "--from 1s --to 3s"),
                              (r"\bbuild/skein\b", str(BUILD / "skein")),
+                             (r" --folder \S+", ""),
+                             (r"\b(skein ls|--last \w+|skein serve(?! --check))",
+                              rf"\1 --folder {self.windows}"),
+                             (r"--at [\d:]+", self.moment()),
                              (r"\| man -l -", "| cat"), (r" -j4\b", "")):
             command = re.sub(pattern, new, command)
         return command
+
+    def moment(self):
+        """Return options that choose the first window."""
+        name = min(p.name for p in self.windows.glob("2*.skein"))
+        at = f"{name[:4]}-{name[4:6]}-{name[6:11]}:{name[11:13]}:{name[13:15]}Z"
+        return f"--folder {self.windows} --at {at}"
 
     def run_on_terminal(self, command):
         """Run top until it has drawn a picture, and press q."""
@@ -123,13 +146,13 @@ class Examples(unittest.TestCase):
         os.close(terminal)
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), shown.decode(errors="replace")
 
-    def run_until_interrupted(self, command):
-        """Run a recording without end, and end it when it has begun to write."""
+    def run_until_written(self, command, folder, pattern):
+        """Run a recording without end, and end it when it has begun to write such a file."""
         (self.home / "skein.skein").unlink(missing_ok=True)
         process = subprocess.Popen(["bash", "-c", f"exec {command}"], cwd=self.home, env=self.env,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         end = time.monotonic() + LIMIT
-        while not (self.home / "skein.skein").exists() and process.poll() is None:
+        while not list((self.home / folder).glob(pattern)) and process.poll() is None:
             self.assertLess(time.monotonic(), end, command)
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
@@ -153,8 +176,10 @@ class Examples(unittest.TestCase):
             return self.run_server(command)
         if words[:2] == ["skein", "top"] and "-b" not in words:
             return self.run_on_terminal(command)
+        if words[:2] == ["skein", "serve"] and "--check-config" not in words:
+            return self.run_until_written(command.removeprefix("sudo "), "windows", "open-*")
         if words[:2] == ["skein", "record"] and not {"-d", "--"} & set(words):
-            return self.run_until_interrupted(command.removeprefix("sudo "))
+            return self.run_until_written(command.removeprefix("sudo "), ".", "skein.skein")
         done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=self.home,
                               env=self.env, timeout=LIMIT, capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, errors="replace", check=False)

@@ -151,8 +151,7 @@ static int bad_option(const struct getopt_tables *t, int found, const char *word
 	return bad_long_option(t, word, err);
 }
 
-static int option_set(const struct option_spec *o, void *options, const char *value,
-		      struct error *err)
+int option_set(const struct option_spec *o, void *options, const char *value, struct error *err)
 {
 	void *member = (char *)options + o->offset;
 

@@ -101,6 +101,12 @@ const struct option_spec *option_of_help(const struct option_spec *options);
  */
 char *option_words(const struct option_spec *o, char *buf, size_t size);
 
+/*
+ * Set the member of an option in *options from its value (of a flag: to true). Return 0, or a
+ * negative errno with one line in *err that names the value at fault.
+ */
+int option_set(const struct option_spec *o, void *options, const char *value, struct error *err);
+
 /* Return the index of a word in a list (option_spec.values); -EINVAL with all words in *err. */
 int option_find_word(const char *word, const char *(*words)(unsigned int), struct error *err);
 

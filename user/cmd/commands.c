@@ -9,11 +9,23 @@
 #include "cmd/commands.h"
 
 const struct command *const commands[] = {
-	&record_command,    &top_command,     &report_command,
-	&diff_command,	    &view_command,    &open_command,
-	&export_command,    &query_command,   &merge_command,
-	&symbolize_command, &doctor_command,  &completions_command,
-	&help_command,	    &version_command, NULL,
+	&record_command,
+	&top_command,
+	&serve_command,
+	&ls_command,
+	&report_command,
+	&diff_command,
+	&view_command,
+	&open_command,
+	&export_command,
+	&query_command,
+	&merge_command,
+	&symbolize_command,
+	&doctor_command,
+	&completions_command,
+	&help_command,
+	&version_command,
+	NULL,
 };
 
 int command_parse(const struct command *c, int argc, char **argv, void *options)

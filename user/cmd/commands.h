@@ -10,6 +10,8 @@ extern const struct command *const commands[];
 
 extern const struct command record_command;
 extern const struct command top_command;
+extern const struct command serve_command;
+extern const struct command ls_command;
 extern const struct command report_command;
 extern const struct command diff_command;
 extern const struct command view_command;

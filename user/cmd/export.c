@@ -75,6 +75,7 @@ static const struct option_spec export_specs[] = {
 	 .help = "The root at the top, callees below it.",
 	 .offset = offsetof(struct export_arguments, how.icicle)},
 	FILTER_OPTIONS(struct export_arguments, filter),
+	WINDOW_OPTIONS(struct export_arguments, windows),
 	{.name = NULL},
 };
 
@@ -193,7 +194,8 @@ static int export_main(int argc, char **argv)
 	struct export_arguments o = {0};
 	struct error err = {""};
 	const struct export_format *format;
-	int first = command_parse(&export_command, argc, argv, &o);
+	int first = command_parse(&export_command, argc, argv, &o), status;
+	const char *path;
 
 	if (first < 0)
 		return ~first;
@@ -207,8 +209,10 @@ static int export_main(int argc, char **argv)
 		return export_report_unknown(o.format ? o.format : o.out);
 	if (filter_check(&o.filter, &err) < 0)
 		return log_failure(2, &err);
-	if (export_trace_file(first < argc ? argv[first] : DEFAULT_TRACE, o.out ? o.out : "-",
-			      format, &o, &err) < 0)
+	status = window_choice_path(&o.windows, "export", first < argc ? argv[first] : NULL, &path);
+	if (status)
+		return status;
+	if (export_trace_file(path, o.out ? o.out : "-", format, &o, &err) < 0)
 		return log_failure(1, &err);
 	return 0;
 }

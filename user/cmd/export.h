@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "analyze/filter.h"
+#include "cmd/window_choice.h"
 #include "export/export.h"
 #include "trace/trace.h"
 
@@ -31,6 +32,7 @@ struct export_arguments {
 	const char *format, *out;
 	struct export_options how;
 	struct filter filter;
+	struct window_choice windows;
 };
 
 /*

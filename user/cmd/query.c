@@ -6,10 +6,12 @@
 #include "base/log.h"
 #include "base/outfile.h"
 #include "cmd/commands.h"
+#include "cmd/window_choice.h"
 #include "trace/trace.h"
 
 struct query_options {
 	bool csv, tsv, json;
+	struct window_choice windows;
 };
 
 static const struct option_spec query_specs[] = {
@@ -26,6 +28,7 @@ static const struct option_spec query_specs[] = {
 	 .type = OPTION_FLAG,
 	 .help = "Print the rows as a JSON array of objects.",
 	 .offset = offsetof(struct query_options, json)},
+	WINDOW_OPTIONS(struct query_options, windows),
 	{.name = NULL},
 };
 
@@ -53,17 +56,22 @@ static int run_query(const char *path, const char *sql, enum query_format format
 static int query_main(int argc, char **argv)
 {
 	struct query_options o = {0};
-	int first = command_parse(&query_command, argc, argv, &o);
+	int first = command_parse(&query_command, argc, argv, &o), windows, status;
+	const char *path;
 
 	if (first < 0)
 		return ~first;
 	if (o.csv + o.tsv + o.json > 1)
 		return log_error(2, "query: choose one of --csv, --tsv and --json");
-	if (argc - first < 1)
+	windows = window_choice_given(&o.windows);
+	if (argc - first < 1 && !windows)
 		return log_error(2, "query: which trace? usage: skein query [OPTIONS] FILE [SQL]");
-	if (argc - first > 2)
+	if (argc - first > 2 - windows)
 		return log_error(2, "query: SQL must be one argument: put it in quotes");
-	return run_query(argv[first], argc - first == 2 ? argv[first + 1] : NULL,
+	status = window_choice_path(&o.windows, "query", windows ? NULL : argv[first], &path);
+	if (status)
+		return status;
+	return run_query(path, argc - first == 2 - windows ? argv[argc - 1] : NULL,
 			 o.json	 ? QUERY_JSON
 			 : o.csv ? QUERY_CSV
 			 : o.tsv ? QUERY_TSV

@@ -149,6 +149,7 @@ static const struct option_spec report_specs[] = {
 	 .values = screen_color_word,
 	 .help = "auto (on a terminal, unless NO_COLOR is set), always or never."},
 	FILTER_OPTIONS(struct report_options, filter),
+	WINDOW_OPTIONS(struct report_options, windows),
 	{.name = NULL},
 };
 
@@ -325,7 +326,8 @@ static int report_main(int argc, char **argv)
 {
 	struct report_options o = {.by = BY_NOTHING, .limit = LIMIT_UNSET, .least = REPORT_LEAST};
 	struct error err = {""};
-	int first = command_parse(&report_command, argc, argv, &o);
+	int first = command_parse(&report_command, argc, argv, &o), status;
+	const char *path;
 
 	if (first < 0)
 		return ~first;
@@ -352,7 +354,8 @@ static int report_main(int argc, char **argv)
 		return log_error(2, "report: --lanes is for --timeline");
 	if (filter_check(&o.filter, &err) < 0)
 		return log_failure(2, &err);
-	return run_report(first < argc ? argv[first] : DEFAULT_TRACE, &o);
+	status = window_choice_path(&o.windows, "report", first < argc ? argv[first] : NULL, &path);
+	return status ? status : run_report(path, &o);
 }
 
 const struct command report_command = {
@@ -377,7 +380,8 @@ const struct command report_command = {
 		    "skein report --runtime --comm java\tcollections, safepoints, who waited\n"
 		    "skein report --timeline --from 10s --to 12s\ttwo seconds, CPU by CPU\n"
 		    "skein report --timeline --lanes pool --comm java\tmany short threads\n"
-		    "skein report --from 10s --to 12s\ttwo seconds of it\n",
+		    "skein report --from 10s --to 12s\ttwo seconds of it\n"
+		    "skein report --last 1h\tthe last hour of 'skein serve'\n",
 	.options = report_specs,
 	.options_size = sizeof(struct report_options),
 	.environment = "NO_COLOR\tNo colours, unless --color always asks for them.\n"

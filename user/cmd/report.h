@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "cmd/filters.h"
 #include "cmd/table.h"
+#include "cmd/window_choice.h"
 #include "lanes/lanes.h"
 
 #define BY_FUNCTION GROUP_KIND_COUNT /* extends enum group_by */
@@ -33,6 +34,7 @@ struct report_options {
 	const char *color;
 	struct profile_view view;
 	struct filter filter;
+	struct window_choice windows;
 };
 
 struct report_sched; /* see cmd/report_sched.h */

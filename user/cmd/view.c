@@ -16,6 +16,7 @@
 #include "cmd/signals.h"
 #include "cmd/view.h"
 #include "cmd/view_browser.h"
+#include "cmd/window_choice.h"
 
 #define PROGRAM_CELLS 512 /* of each CPU, to find the programs that get a colour */
 
@@ -23,6 +24,7 @@ struct view_options {
 	uint64_t port;
 	bool print;
 	enum lanes_by lanes;
+	struct window_choice windows;
 };
 
 static int view_set_lanes(void *options, const char *value, struct error *err)
@@ -47,6 +49,7 @@ static const struct option_spec view_specs[] = {
 	 .set = view_set_lanes,
 	 .values = lanes_by_word,
 	 .help = TIMELINE_LANES_HELP " The page can choose another."},
+	WINDOW_OPTIONS(struct view_options, windows),
 	{.name = NULL},
 };
 
@@ -270,7 +273,7 @@ static void begin_views(struct view_traces *t, char *const *paths, const struct 
 }
 
 /* paths: of which the second one may be NULL. */
-static int run_view(char *const paths[VIEW_TRACES], const struct view_options *o)
+static int run_view(const char *const paths[VIEW_TRACES], const struct view_options *o)
 {
 	static const int ends[] = {SIGINT, SIGTERM};
 	struct view_traces t = {.count = paths[1] ? 2 : 1, .reading = PTHREAD_MUTEX_INITIALIZER};
@@ -302,8 +305,8 @@ static int run_view(char *const paths[VIEW_TRACES], const struct view_options *o
 static int view_main(int argc, char **argv)
 {
 	struct view_options o = {0};
-	char *paths[VIEW_TRACES] = {DEFAULT_TRACE};
-	int first = command_parse(&view_command, argc, argv, &o);
+	const char *paths[VIEW_TRACES] = {NULL};
+	int first = command_parse(&view_command, argc, argv, &o), status;
 
 	if (first < 0)
 		return ~first;
@@ -314,7 +317,8 @@ static int view_main(int argc, char **argv)
 		paths[i] = argv[first + i];
 	if (o.port > UINT16_MAX)
 		return log_error(2, "view: --port is at most %u", UINT16_MAX);
-	return run_view(paths, &o);
+	status = window_choice_path(&o.windows, "view", paths[0], &paths[0]);
+	return status ? status : run_view(paths, &o);
 }
 
 const struct command view_command = {

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+# beside others
+"""
+Test skein serve: windows that are whole, each and together; what a killed one leaves; its budget,
+a full disk, its configuration; and the commands that read windows.
+"""
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import live
+
+HZ = 199
+WINDOW = 2  # s
+WORK = 3  # s of CPU that the workload burns
+PARTS = {"burn_50", "burn_30", "burn_15", "burn_5"}
+NAME = re.compile(r"\d{8}T\d{6}Z-\d+s(-\d+)?\.skein")
+REFERENCES = (("sample", "stack", "stack"), ("stack", "parent", "stack"),
+              ("stack", "frame", "frame"), ("frame", "function", "function"),
+              ("frame", "mapping", "mapping"), ("sample", "thread", "thread"),
+              ("thread", "process", "process"))
+
+
+class Service:
+    """`skein serve` in the background; the constructor returns when its first window is there."""
+
+    def __init__(self, folder, *args):
+        self.folder = folder
+        before = set(folder.glob("open-*"))
+        self.process = subprocess.Popen(
+            [live.SKEIN, "serve", "--folder", folder, *map(str, args)], stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env=live.clean_environment())
+        end = time.monotonic() + 60
+        while self.process.poll() is None and not set(folder.glob("open-*")) - before:
+            if time.monotonic() > end:
+                self.process.kill()
+                raise AssertionError("skein serve wrote no window within 60 s")
+            time.sleep(0.02)
+
+    def windows(self):
+        return sorted(p for p in self.folder.iterdir() if NAME.fullmatch(p.name))
+
+    def stop(self, how=signal.SIGTERM):
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+        err = self.process.communicate(timeout=60)[1].decode()
+        return self.process.returncode, err
+
+
+class ServeTest(live.LiveTest):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = self.tmp / "windows"
+
+    def serve(self, *args):
+        service = Service(self.folder, *args)
+        self.addCleanup(self.end_service, service)
+        return service
+
+    @staticmethod
+    def end_service(service):
+        if service.process.poll() is None:
+            service.process.kill()
+            service.process.communicate()
+
+    def skein(self, *args, status=0):
+        run = subprocess.run([live.SKEIN, *map(str, args)], capture_output=True, timeout=120,
+                             stdin=subprocess.DEVNULL, env=live.clean_environment())
+        self.assertEqual(run.returncode, status, run.stderr)
+        return (run.stderr if status else run.stdout).decode()
+
+    def check_whole(self, path):
+        trace = live.Trace(path)
+        for table, column, to in REFERENCES:
+            missing = trace.one(f"SELECT count(*) FROM {table} WHERE {column} > 0 AND {column} "
+                                f"NOT IN (SELECT id FROM {to})")
+            self.assertEqual(missing, 0, f"{path}: {table}.{column}")
+        balance, written = trace.query(
+            "SELECT sum(due) - sum(written) - sum(filtered) - sum(idle) - sum(cut_off) - "
+            "(SELECT coalesce(sum(count), 0) FROM loss WHERE event AND cpu) AS balance, "
+            "sum(written) AS written FROM account")[0].values()
+        self.assertEqual(balance, 0, path)
+        self.assertEqual(trace.one("SELECT count(*) FROM sample"), written, path)
+        return trace
+
+    def test_windows(self):
+        """
+        The windows of a recording add up to what the workload burnt. Its CPU time in samples has
+        an error of less than half a period each time that it gets or leaves a CPU, at random: with
+        1,000 such times, the standard deviation is sqrt(1000 / 12) = 9 periods of 5 ms, 46 ms, of
+        which 0.4 s are eight.
+        """
+        service = self.serve("--window", f"{WINDOW}s", "-F", HZ)
+        truth = self.output(self.start(live.workload("shares"), WORK))
+        before = len(service.windows())
+        self.wait_for(lambda: len(service.windows()) > before + 1)
+        status, err = service.stop()
+        self.assertEqual(status, 0, err)
+        windows = service.windows()
+        self.assertEqual(sorted(p.name for p in self.folder.iterdir()),
+                         sorted([p.name for p in windows] + ["lock"]))
+        self.assertGreaterEqual(len(windows), WORK / WINDOW)
+        weight = lost = 0
+        for path in windows:
+            trace = self.check_whole(path)
+            stacks = trace.stacks(comm="shares")
+            weight += live.weight(stacks)
+            lost += sum(r["weight"] for r in trace.query("SELECT * FROM loss WHERE event")) / 1e9
+        self.assertLess(weight, truth["seconds"] + 0.4)
+        self.assertGreater(weight + lost, truth["seconds"] - 0.4)
+        self.check_added_up(windows, weight)
+
+    def check_added_up(self, windows, weight):
+        """The commands that read windows show the sum of all, and of one."""
+        where = ("--folder", self.folder)
+        report = json.loads(self.skein("report", "--json", "--last", "1h", "--comm", "shares",
+                                       *where))
+        self.assertAlmostEqual(report["weight"] / 1e9, weight, delta=1e-6)
+        listed = json.loads(self.skein("ls", "--json", *where))
+        self.assertEqual([w["path"] for w in listed], [str(p) for p in windows])
+        self.assertEqual(self.skein("ls", "--paths", *where).split(), [str(p) for p in windows])
+        rows = json.loads(self.skein("query", "--json", "--last", "1h", *where,
+                                     "SELECT count(*) AS n FROM process WHERE comm = 'shares'"))
+        self.assertEqual(rows, [{"n": 1}])
+        folded = self.skein("export", "--last", "1h", "-f", "folded", "--comm", "shares", *where)
+        self.assertTrue(all(any(p in folded for p in part.split()) for part in PARTS))
+        first = listed[len(listed) // 2]
+        at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(first["begin"]))
+        one = json.loads(self.skein("query", "--json", "--at", at, *where,
+                                    "SELECT count(*) AS n FROM sample"))
+        self.assertGreater(one[0]["n"], 0)
+        self.assertEqual(list(self.tmp.glob("skein-*")), [])
+
+    def test_killed(self):
+        """A killed service loses about a second; the next one keeps the rest."""
+        service = self.serve("--window", "1h", "-F", HZ)
+        burn = self.start(live.workload("shares"), 600)
+        time.sleep(4)
+        killed = time.clock_gettime(time.CLOCK_BOOTTIME)
+        service.stop(signal.SIGKILL)
+        burn.kill()
+        self.assertEqual(service.windows(), [])
+        again = self.serve("--window", "1h")
+        status, err = again.stop()
+        self.assertEqual(status, 0, err)
+        self.assertIn("1 window of a service that was killed is kept", err)
+        trace = self.check_whole(again.windows()[0])
+        last = trace.one("SELECT max(time) FROM sample") / 1e9
+        # a tick comes each second, when the recorder gets a CPU; others run beside it
+        self.assertGreater(last, killed - 3)
+        self.assertGreater(len(trace.stacks(comm="shares")), 10)
+
+    def test_one_writer(self):
+        service = self.serve()
+        said = self.skein("serve", "--folder", self.folder, status=1)
+        self.assertIn("another 'skein serve' writes to", said)
+        self.assertEqual(service.stop()[0], 0)
+
+    def test_budget(self):
+        limit = 1 << 20
+        service = self.serve("--window", "1s", "--disk", limit, "-F", HZ)
+        removed = self.wait_for(lambda: len(service.windows()) > 1 and service.windows()[0])
+        self.wait_for(lambda: not removed.exists(), limit=120)
+        self.assertLessEqual(sum(p.stat().st_size for p in service.windows()), limit)
+        self.assertEqual(service.stop()[0], 0)
+
+    def test_full_disk(self):
+        """A full disk costs windows, which is reported; the service goes on when there is room."""
+        self.folder.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", self.folder], check=True)
+        self.addCleanup(subprocess.run, ["umount", "-l", self.folder], check=False)
+        service = self.serve("--window", "1s", "-F", HZ)
+        self.wait_for(service.windows)
+        filling = self.folder / "filling"
+        with open(filling, "wb", buffering=0) as file, self.assertRaises(OSError):
+            while True:
+                file.write(bytes(4096))
+        before = len(service.windows())
+        time.sleep(4)
+        self.assertIsNone(service.process.poll())
+        filling.unlink()
+        self.wait_for(lambda: len(service.windows()) > before + 3)
+        status, err = service.stop()
+        self.assertEqual(status, 0, err)
+        self.assertIn("a window could not be written", err)
+        self.assertIn("No space left on device", err)
+        self.check_whole(service.windows()[-1])
+        lost = sum(live.Trace(p).losses("NOT_STORED") for p in service.windows())
+        self.assertGreater(lost, 0)
+
+    def test_config(self):
+        config = self.tmp / "serve.conf"
+
+        def check(text, status=0):
+            config.write_text(text)
+            return self.skein("serve", "--check-config", "--config", config, status=status)
+
+        shown = check("# a comment\n\n window = 10s \ndisk=100M\nage = 0\nfreq = 49\n"
+                      f"folder = {self.folder}\nuser-stacks = yes\n")
+        self.assertIn(f"folder {self.folder}, windows of 10 s, at most 100 MiB and any age, 49 Hz",
+                      shown)
+        self.assertFalse(self.folder.exists())
+        for text, said in (
+                ("window = 10s\nwindw = 3s\n", ":2: there is no key 'windw'; is 'window' meant?"),
+                ("window 10s\n", ":1: 'KEY = VALUE' expected, not 'window 10s'"),
+                ("\nwindow = soon\n", ":2: window: 'soon' is not"),
+                ("user-stacks = maybe\n", ":1: user-stacks: yes or no expected, not 'maybe'"),
+                ("window =\n", ":1: window: a value is expected: TIME"),
+                ("config = /etc/passwd\n", ":1: there is no key 'config'"),
+                ("window = 1ms\n", "--window is 1s to 24h"),
+                ("a\0b\n", "not a text file")):
+            with self.subTest(text=text):
+                self.assertIn(said, check(text, status=2))
+        config.write_text("window = 10s\n")
+        shown = self.skein("serve", "--check-config", "--config", config, "--window", "20s")
+        self.assertIn("windows of 20 s", shown)
+
+    def test_wrong_choices(self):
+        where = ("--folder", self.folder)
+        self.assertIn("No such file", self.skein("ls", *where, status=1))
+        self.folder.mkdir()
+        self.assertIn("has no windows: does 'skein serve' run",
+                      self.skein("report", "--last", "1h", *where, status=1))
+        (self.folder / "20200101T120000Z-60s.skein").write_bytes(b"")
+        self.assertIn("its windows are of 2020-01-01 12:00:00 to 2020-01-01 12:01:00",
+                      self.skein("report", "--last", "1h", *where, status=1))
+        for at in ("noon", "25:00", "12", "2026-13-01 12:00", "12:00:00Zx", ""):
+            self.assertIn("is no moment", self.skein("ls", "--at", at, *where, status=1))
+        for at in ("2020-01-01 12:00", "2020-01-01T12:00:59Z"):
+            self.assertIn("20200101T120000Z", self.skein("ls", "--at", at, *where))
+        self.assertIn("'x.skein' is too many",
+                      self.skein("report", "--last", "1h", "x.skein", status=2))
+        self.assertIn("--folder is for --last and --at", self.skein("report", *where, status=2))
+
+
+if __name__ == "__main__":
+    live.main()

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0
+/* skein serve: record without an end, as windows within a budget of disk space. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/options_file.h"
+#include "base/units.h"
+#include "capture/clock.h"
+#include "cmd/commands.h"
+#include "cmd/recorder.h"
+#include "cmd/signals.h"
+#include "serve/notify.h"
+#include "serve/window_sink.h"
+
+#define DEFAULT_CONFIG "/etc/skein/serve.conf"
+#define DEFAULT_FREQUENCY 19
+#define DEFAULT_WINDOW (60 * NSEC_PER_SEC)
+#define WINDOW_MIN (1 * NSEC_PER_SEC)
+#define WINDOW_MAX (24 * 3600 * NSEC_PER_SEC)
+#define DEFAULT_DISK (1ULL << 30)
+#define DEFAULT_AGE (7 * 24 * 3600 * NSEC_PER_SEC)
+/*
+ * capture_options.keep (ns): stacks and frames are forgotten after half of that time, and looked up
+ * again. A shorter time costs more lookups, a longer one more memory.
+ */
+#define SERVE_KEEP (600 * NSEC_PER_SEC)
+
+#define STATUS_TIME (10 * NSEC_PER_SEC) /* between two messages about the state to systemd */
+
+struct serve_options {
+	struct targets targets;
+	const char *config, *folder, *unwind_cache;
+	uint64_t window, disk, age;
+	bool check;
+};
+
+#define MEMBER(m) offsetof(struct serve_options, m)
+
+static const struct option_spec serve_specs[] = {
+	{.name = "What is kept", .type = OPTION_HEADING},
+	{.name = "folder",
+	 .type = OPTION_TEXT,
+	 .arg = "DIR",
+	 .help = "The folder of windows. Default: $STATE_DIRECTORY, which systemd sets, or "
+		 "/var/lib/skein, which is made if it does not exist.",
+	 .offset = MEMBER(folder)},
+	{.name = "window",
+	 .type = OPTION_DURATION,
+	 .arg = "TIME",
+	 .help = "The length of a window, a trace of its own: 1s to 24h. Default: 60s.",
+	 .offset = MEMBER(window)},
+	{.name = "disk",
+	 .type = OPTION_BYTES,
+	 .arg = "SIZE",
+	 .help = "Bytes that all windows may take: the oldest are removed. 0: no limit. Default: "
+		 "1G.",
+	 .offset = MEMBER(disk)},
+	{.name = "age",
+	 .type = OPTION_DURATION,
+	 .arg = "TIME",
+	 .help = "How long a window is kept after its end. 0: no limit. Default: 168h, a week.",
+	 .offset = MEMBER(age)},
+
+	{.name = "How to sample", .type = OPTION_HEADING},
+	{.name = "freq",
+	 .letter = 'F',
+	 .type = OPTION_CALL,
+	 .arg = "HZ",
+	 .set = targets_set_frequency,
+	 .help = "Samples per second and CPU. Default: 19."},
+	STACK_PART_OPTIONS,
+	{.name = "unwind-cache",
+	 .type = OPTION_TEXT,
+	 .arg = "DIR",
+	 .help = "The folder of unwind tables, as for 'skein record'.",
+	 .offset = MEMBER(unwind_cache)},
+	SERVICE_RULES_OPTION,
+	TARGET_OPTIONS("Every process on all CPUs. The default."),
+
+	{.name = "Configuration", .type = OPTION_HEADING},
+	{.name = "config",
+	 .type = OPTION_TEXT,
+	 .arg = "FILE",
+	 .help = "A file with lines 'KEY = VALUE', where a key is an option above without its "
+		 "dashes, and a flag is yes or no. Options of the command line go first. Default: "
+		 "/etc/skein/serve.conf, if it exists.",
+	 .offset = MEMBER(config)},
+	{.name = "check-config",
+	 .type = OPTION_FLAG,
+	 .help = "Only check the configuration: print what holds, or the line at fault.",
+	 .offset = MEMBER(check)},
+	{.name = NULL},
+};
+
+static int serve_main(int argc, char **argv);
+
+const struct command serve_command = {
+	.name = "serve",
+	.summary = "record always, as windows of a minute",
+	.group = COMMANDS_RECORDING,
+	.usage = "[OPTIONS]",
+	.description =
+		"Samples the machine without an end, and writes windows: traces of a minute each, "
+		"in a folder that stays within its budget. 'skein ls' lists them; report, export, "
+		"view and query read them with --last and --at, and each is an ordinary trace. "
+		"SIGTERM and Ctrl-C complete the window and end it. A service that was killed "
+		"loses at most the last second. Needs root, or CAP_BPF and CAP_PERFMON.",
+	.examples = "sudo skein serve\tuntil Ctrl-C, into /var/lib/skein\n"
+		    "sudo skein serve --window 10s --disk 100M --folder /tmp/windows\t"
+		    "short windows, elsewhere\n"
+		    "skein serve --check-config\twhat the configuration says\n"
+		    "skein report --last 1h\tthe last hour\n",
+	.options = serve_specs,
+	.options_size = sizeof(struct serve_options),
+	.environment = "STATE_DIRECTORY\tWhere --folder is, in a unit with StateDirectory=.\n"
+		       "CACHE_DIRECTORY\tWhere --unwind-cache is, in a unit with CacheDirectory=.",
+	.files =
+		DEFAULT_CONFIG "\tThe configuration, unless --config names another.\n" WINDOW_FOLDER
+			       "\tThe windows, unless --folder names another folder.",
+	.run = serve_main,
+};
+
+/* One run of the service. */
+struct service_run {
+	struct serve_options options;
+	char *config; /* text of the configuration, to which options point */
+	char folder[PATH_MAX], unwind_cache[PATH_MAX];
+	int lock; /* descriptor of the folder's lock; -1: none */
+	int signals; /* signalfd; -1: none */
+	bool ended; /* by a signal */
+	struct sink *windows;
+	struct notifier notifier; /* to systemd */
+	bool ready; /* systemd knows that it records */
+	uint64_t status; /* when the status was sent last, ns */
+	uint64_t failed; /* windows that failed, as logged so far */
+};
+
+static void serve_read_signals(struct service_run *s)
+{
+	struct signalfd_siginfo one;
+
+	while (read(s->signals, &one, sizeof(one)) == sizeof(one))
+		s->ended |= one.ssi_signo != SIGHUP;
+}
+
+/* Report windows that could not be written, once each. */
+static void warn_of_failed_windows(struct service_run *s)
+{
+	struct window_counts counts;
+
+	window_sink_counts(s->windows, &counts);
+	if (counts.failed == s->failed)
+		return;
+	s->failed = counts.failed;
+	log_warn("serve: a window could not be written, what it had is counted as lost: %s",
+		 counts.problem);
+}
+
+/* Report to systemd that it records, how it is, and that it is alive. */
+static void notify_progress(struct service_run *s, const struct capture_progress *p)
+{
+	uint64_t now = clock_boot_ns();
+	struct window_counts counts;
+	char text[256], samples[32], lost[32];
+
+	notifier_alive(&s->notifier, now);
+	if (p->preparing || p->finishing || (s->ready && now < s->status + STATUS_TIME))
+		return;
+	window_sink_counts(s->windows, &counts);
+	snprintf(text, sizeof(text),
+		 "%sSTATUS=%llu windows written, %llu failed; %s samples, %s lost",
+		 s->ready ? "" : "READY=1\n", (unsigned long long)counts.written,
+		 (unsigned long long)counts.failed,
+		 show_count(p->samples, samples, sizeof(samples)),
+		 show_count(p->lost, lost, sizeof(lost)));
+	notifier_send(&s->notifier, text);
+	s->ready = true;
+	s->status = now;
+}
+
+static bool serve_continues(void *context, const struct capture_progress *p)
+{
+	struct service_run *s = context;
+
+	serve_read_signals(s);
+	if (s->windows) {
+		warn_of_failed_windows(s);
+		notify_progress(s, p);
+	}
+	if (s->ended && !p->finishing)
+		notifier_send(&s->notifier, "STOPPING=1");
+	return !s->ended || p->finishing;
+}
+
+static struct capture_options serve_capture_options(struct service_run *s)
+{
+	struct capture_options o = {
+		.sample = true,
+		.keep = SERVE_KEEP,
+		.fds.release = -1,
+		.fds.wake = s->signals,
+		.wait_names = CAPTURE_WAIT_NAMES,
+		.keep_going = serve_continues,
+		.context = s,
+	};
+
+	targets_apply(&s->options.targets, &o);
+	if (!s->options.targets.frequency)
+		o.frequency = DEFAULT_FREQUENCY;
+	recorder_choose_cache(s->options.unwind_cache, s->unwind_cache, sizeof(s->unwind_cache));
+	o.files.unwind_cache = s->unwind_cache[0] ? s->unwind_cache : NULL;
+	return o;
+}
+
+static int open_window_sink(struct service_run *s, struct error *err)
+{
+	const struct window_options o = {
+		.folder = s->folder,
+		.length = s->options.window,
+		.budget = {s->options.disk, s->options.age / NSEC_PER_SEC},
+	};
+
+	return window_sink(&s->windows, &o, err);
+}
+
+/* Sample into windows until a signal. Return the exit status. */
+static int serve_windows(struct service_run *s)
+{
+	struct capture_options o = serve_capture_options(s);
+	struct source *source = NULL;
+	struct window_counts counts;
+	struct error err = {""};
+	int ret;
+
+	recorder_raise_file_limit();
+	recorder_return_memory();
+	recorder_raise_priority(HELPERS_NICE);
+	ret = capture_source(&source, &o, &err);
+	if (ret) {
+		limits_explain(&err, ret);
+		return log_failure(ret == -EINVAL ? 2 : 1, &err);
+	}
+	recorder_raise_priority(RECORDER_NICE);
+	recorder_warn_of_needs();
+	ret = open_window_sink(s, &err);
+	if (!ret) {
+		log_info("serve: windows go to %s", s->folder);
+		ret = pipe_join(source, s->windows, &err);
+	}
+	if (!ret) {
+		warn_of_failed_windows(s);
+		window_sink_counts(s->windows, &counts);
+		log_info("serve: ended after %llu windows", (unsigned long long)counts.written);
+	}
+	source_free(source);
+	sink_free(s->windows);
+	return ret ? log_failure(1, &err) : 0;
+}
+
+/* Only one service may write to a folder: it holds a lock in it. */
+static int lock_window_folder(struct service_run *s)
+{
+	char path[PATH_MAX];
+
+	if (mkdir(s->folder, 0700) < 0 && errno != EEXIST)
+		return log_error(1, "serve: %s: %s", s->folder, strerror(errno));
+	if (snprintf(path, sizeof(path), "%s/lock", s->folder) >= (int)sizeof(path))
+		return log_error(1, "serve: %s: %s", s->folder, strerror(ENAMETOOLONG));
+	s->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (s->lock < 0)
+		return log_error(1, "serve: %s: %s", path, strerror(errno));
+	if (flock(s->lock, LOCK_EX | LOCK_NB) < 0)
+		return log_error(1,
+				 "serve: another 'skein serve' writes to %s: choose another "
+				 "folder with --folder",
+				 s->folder);
+	return 0;
+}
+
+/* Keep what a killed service has left. */
+static int recover_windows(const struct service_run *s)
+{
+	struct error err = {""};
+	uint64_t count;
+
+	if (window_files_recover(s->folder, &count, &err) < 0)
+		return log_failure(1, &err);
+	if (count)
+		log_info("serve: %llu window%s of a service that was killed %s kept",
+			 (unsigned long long)count, count == 1 ? "" : "s",
+			 count == 1 ? "is" : "are");
+	return 0;
+}
+
+static void choose_window_folder(struct service_run *s)
+{
+	const char *unit = getenv("STATE_DIRECTORY");
+
+	if (s->options.folder)
+		snprintf(s->folder, sizeof(s->folder), "%s", s->options.folder);
+	else if (unit && unit[0] == '/')
+		snprintf(s->folder, sizeof(s->folder), "%.*s", (int)strcspn(unit, ":"), unit);
+	else
+		snprintf(s->folder, sizeof(s->folder), "%s", WINDOW_FOLDER);
+}
+
+static int check_serve_options(const struct serve_options *o)
+{
+	if (o->window < WINDOW_MIN || o->window > WINDOW_MAX)
+		return log_error(2, "serve: --window is 1s to 24h");
+	return targets_check(&o->targets, "serve");
+}
+
+static void show_config(const struct service_run *s)
+{
+	const struct serve_options *o = &s->options;
+	char window[32], disk[32], age[32];
+
+	printf("%s: right\n", o->config ? o->config : "no configuration");
+	printf("folder %s, windows of %s, at most %s and %s, %llu Hz\n", s->folder,
+	       show_duration(o->window, window, sizeof(window)),
+	       o->disk ? show_bytes(o->disk, disk, sizeof(disk)) : "any size",
+	       o->age ? show_duration(o->age, age, sizeof(age)) : "any age",
+	       (unsigned long long)(o->targets.frequency ? o->targets.frequency
+							 : DEFAULT_FREQUENCY));
+}
+
+/*
+ * Read the configuration, then the command line again, which goes first. Return 0 or an exit
+ * status.
+ */
+static int read_serve_config(struct service_run *s, int argc, char **argv)
+{
+	static const char *const except[] = {"config", "check-config", NULL};
+	struct options_file f = {.command = &serve_command, .except = except};
+	struct error err = {""};
+	int ret;
+
+	if (!s->options.config && access(DEFAULT_CONFIG, F_OK) < 0)
+		return 0;
+	if (!s->options.config)
+		s->options.config = DEFAULT_CONFIG;
+	f.path = s->options.config;
+	ret = options_read_file(&f, &s->options, &err);
+	s->config = f.text;
+	if (ret < 0)
+		return log_failure(2, &err);
+	return command_parse(&serve_command, argc, argv, &s->options) < 0 ? 2 : 0;
+}
+
+static int run_service(struct service_run *s)
+{
+	static const int caught[] = {SIGINT, SIGTERM, SIGQUIT};
+	int status = lock_window_folder(s);
+
+	if (!status)
+		status = recover_windows(s);
+	if (status)
+		return status;
+	notifier_open(&s->notifier);
+	s->signals = signals_catch(caught, sizeof(caught) / sizeof(caught[0]));
+	if (s->signals < 0)
+		return log_error(1, "serve: signals: %s", strerror(-s->signals));
+	return serve_windows(s);
+}
+
+static int serve_main(int argc, char **argv)
+{
+	struct service_run s = {
+		.options = {.window = DEFAULT_WINDOW, .disk = DEFAULT_DISK, .age = DEFAULT_AGE},
+		.lock = -1,
+		.signals = -1,
+		.notifier.socket = -1,
+	};
+	int first = command_parse(&serve_command, argc, argv, &s.options), status;
+
+	if (first < 0)
+		return ~first;
+	if (first < argc)
+		return log_error(2, "serve: '%s' is not expected: see 'skein serve --help'",
+				 argv[first]);
+	status = read_serve_config(&s, argc, argv);
+	if (!status)
+		status = check_serve_options(&s.options);
+	choose_window_folder(&s);
+	if (!status && s.options.check)
+		show_config(&s);
+	else if (!status)
+		status = run_service(&s);
+	if (s.signals >= 0)
+		close(s.signals);
+	if (s.lock >= 0)
+		close(s.lock);
+	notifier_close(&s.notifier);
+	targets_free(&s.options.targets);
+	free(s.config);
+	return status;
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Names, list and budget of the windows in a folder (window_files.h). */
+#include "serve/window_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "trace/trace.h"
+
+#define STAMP "%Y%m%dT%H%M%SZ" /* for strftime() and strptime() */
+#define STAMP_SIZE 32
+#define OPEN_PREFIX "open-"
+#define SUFFIX ".skein"
+#define LENGTH_MAX 100000000ULL /* s; a name with a longer window is not of the service */
+#define SAME_NAMES 1000 /* windows that may begin and end in the same seconds: after a clock jump \
+			 */
+
+static void write_stamp(char *out, uint64_t time)
+{
+	time_t t = (time_t)time;
+	struct tm utc;
+
+	if (!gmtime_r(&t, &utc) || !strftime(out, STAMP_SIZE, STAMP, &utc))
+		out[0] = '\0';
+}
+
+/* Parse a stamp into s since 1970; return what follows it, or NULL. */
+static const char *parse_stamp(const char *text, uint64_t *out)
+{
+	struct tm utc = {0};
+	const char *rest = strptime(text, STAMP, &utc);
+	time_t t = rest ? timegm(&utc) : -1;
+
+	if (t < 0)
+		return NULL;
+	*out = (uint64_t)t;
+	return rest;
+}
+
+/* Parse the name of a complete window, such as 20261127T094500Z-60s.skein or ...-60s-2.skein. */
+static bool parse_window_name(const char *name, struct window_file *out)
+{
+	unsigned long long length;
+	const char *rest = parse_stamp(name, &out->begin);
+	char *end;
+
+	if (!rest || rest[0] != '-' || rest[1] < '0' || rest[1] > '9')
+		return false;
+	length = strtoull(rest + 1, &end, 10);
+	if (*end++ != 's' || length > LENGTH_MAX)
+		return false;
+	if (*end == '-')
+		end += 1 + strspn(end + 1, "0123456789");
+	if (strcmp(end, SUFFIX) || strlen(name) > NAME_MAX)
+		return false;
+	out->end = out->begin + length;
+	memcpy(out->name, name, strlen(name) + 1);
+	return true;
+}
+
+/* By begin; of equal names but for a number at the end, the longer one is the later one. */
+static int compare_window_files(const void *a, const void *b)
+{
+	const struct window_file *x = a, *y = b;
+	size_t lx = strlen(x->name), ly = strlen(y->name);
+
+	if (x->begin != y->begin)
+		return x->begin > y->begin ? 1 : -1;
+	return lx != ly ? (lx > ly) - (lx < ly) : strcmp(x->name, y->name);
+}
+
+static int open_window_folder(const char *folder, DIR **out, struct error *err)
+{
+	*out = opendir(folder);
+	return *out ? 0 : error_errno(err, -errno, "%s", folder);
+}
+
+int window_files_list(struct window_files *out, const char *folder, struct error *err)
+{
+	struct window_files found = {0};
+	const struct dirent *e;
+	DIR *dir;
+	int ret = open_window_folder(folder, &dir, err);
+
+	while (!ret && (e = readdir(dir))) {
+		struct window_file w = {.bytes = 0};
+		struct stat st;
+
+		if (!parse_window_name(e->d_name, &w) ||
+		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+		    !S_ISREG(st.st_mode))
+			continue;
+		w.bytes = (uint64_t)st.st_size;
+		ret = vector_push(&found.list, w);
+		if (ret)
+			error_errno(err, ret, "%s", folder);
+	}
+	if (dir)
+		closedir(dir);
+	if (ret) {
+		window_files_free(&found);
+		return ret;
+	}
+	if (found.list.count)
+		qsort(found.list.items, found.list.count, sizeof(struct window_file),
+		      compare_window_files);
+	*out = found;
+	return 0;
+}
+
+void window_files_free(struct window_files *w)
+{
+	vector_free(&w->list);
+}
+
+/* Return whether a window is too old or one too many. kept: bytes of it and all after it. */
+static bool is_beyond_budget(const struct window_budget *budget, const struct window_file *w,
+			     uint64_t kept, uint64_t now)
+{
+	return (budget->bytes && kept > budget->bytes) ||
+	       (budget->age && w->end + budget->age < now);
+}
+
+int window_files_prune(const char *folder, const struct window_budget *budget, uint64_t now,
+		       uint64_t *removed, struct error *err)
+{
+	struct window_files w;
+	uint64_t kept = 0;
+	int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret;
+
+	if (dir < 0)
+		return error_errno(err, -errno, "%s", folder);
+	ret = window_files_list(&w, folder, err);
+	if (ret < 0)
+		goto out;
+	for (size_t i = w.list.count; i-- > 0;) {
+		kept += w.list.items[i].bytes;
+		if (!is_beyond_budget(budget, &w.list.items[i], kept, now))
+			continue;
+		if (unlinkat(dir, w.list.items[i].name, 0) == 0)
+			(*removed)++;
+		else if (errno != ENOENT && !ret)
+			ret = error_errno(err, -errno, "%s/%s", folder, w.list.items[i].name);
+	}
+	window_files_free(&w);
+out:
+	close(dir);
+	return ret;
+}
+
+int window_files_open_path(char *out, size_t size, const char *folder, uint64_t begin,
+			   struct error *err)
+{
+	char stamp[STAMP_SIZE];
+
+	write_stamp(stamp, begin);
+	for (unsigned int i = 1; i < SAME_NAMES; i++) {
+		if (snprintf(out, size, "%s/" OPEN_PREFIX "%s-%u" SUFFIX, folder, stamp, i) >=
+		    (int)size)
+			return error_errno(err, -ENAMETOOLONG, "%s", folder);
+		if (access(out, F_OK) < 0)
+			return 0;
+	}
+	return error_errno(err, -EEXIST, "%s", out);
+}
+
+/* Write what was written to a path to the disk. Return 0 or a negative errno. */
+static int sync_path(const char *path, int flags)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | flags), ret = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (fsync(fd) < 0)
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
+/* Give a file a name that no other file has. Return 0 or a negative errno. */
+static int link_window(const char *folder, const char *from, uint64_t begin, uint64_t end)
+{
+	char stamp[STAMP_SIZE], path[PATH_MAX], turn[16] = "";
+	unsigned long long length = end > begin ? end - begin : 0;
+
+	write_stamp(stamp, begin);
+	for (unsigned int i = 2; i < SAME_NAMES; i++) {
+		if (snprintf(path, sizeof(path), "%s/%s-%llus%s" SUFFIX, folder, stamp, length,
+			     turn) >= (int)sizeof(path))
+			return -ENAMETOOLONG;
+		if (renameat2(AT_FDCWD, from, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+			return 0;
+		if (errno != EEXIST)
+			return -errno;
+		snprintf(turn, sizeof(turn), "-%u", i);
+	}
+	return -EEXIST;
+}
+
+int window_files_publish(const char *folder, const char *open_path, uint64_t begin, uint64_t end,
+			 struct error *err)
+{
+	int ret = sync_path(open_path, 0);
+
+	if (!ret)
+		ret = link_window(folder, open_path, begin, end);
+	if (!ret)
+		ret = sync_path(folder, O_DIRECTORY);
+	return ret ? error_errno(err, ret, "%s", open_path) : 0;
+}
+
+/* Remove the journal that a killed writer left beside a file, after it was rolled back. */
+static void remove_journal(const char *path)
+{
+	char journal[PATH_MAX + 16];
+
+	snprintf(journal, sizeof(journal), "%s-journal", path);
+	unlink(journal);
+}
+
+/*
+ * Publish one window that was left open. It is opened once, which rolls back what was not
+ * committed; the last change of the file is its end. One without a readable trace is removed.
+ */
+static int recover_window(const char *folder, const char *name, uint64_t *count, struct error *err)
+{
+	char path[PATH_MAX];
+	struct trace *t = NULL;
+	struct stat st;
+	uint64_t begin;
+
+	if (!parse_stamp(name + strlen(OPEN_PREFIX), &begin) ||
+	    snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
+		return 0;
+	if (trace_open(&t, path, NULL) < 0 || stat(path, &st) < 0) {
+		trace_close(t);
+		unlink(path);
+		remove_journal(path);
+		return 0;
+	}
+	trace_close(t);
+	remove_journal(path);
+	(*count)++;
+	return window_files_publish(folder, path, begin, (uint64_t)st.st_mtim.tv_sec, err);
+}
+
+int window_files_recover(const char *folder, uint64_t *count, struct error *err)
+{
+	const struct dirent *e;
+	DIR *dir;
+	int ret = open_window_folder(folder, &dir, err);
+
+	*count = 0;
+	while (!ret && (e = readdir(dir))) {
+		size_t length = strlen(e->d_name), end = strlen(SUFFIX);
+
+		if (!strncmp(e->d_name, OPEN_PREFIX, strlen(OPEN_PREFIX)) && length > end &&
+		    !strcmp(e->d_name + length - end, SUFFIX))
+			ret = recover_window(folder, e->d_name, count, err);
+	}
+	if (dir)
+		closedir(dir);
+	return ret;
+}

@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Divide an endless capture into windows (window_sink.h). */
+#include "serve/window_sink.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "serve/window_accounts.h"
+#include "serve/window_trace.h"
+
+#define NSEC_PER_SEC 1000000000ULL
+/* A window is completed so long (ns) after its end, with the names that came until then. */
+#define NAMES_TIME (3 * NSEC_PER_SEC)
+/* Samples may be so old (ns) at a tick that follows them; so a window begins before its tick. */
+#define UNDER_WAY (NSEC_PER_SEC * 3 / 10)
+/* Samples of a thread may come up to this many ns after the thread has ended. */
+#define GRACE (10 * NSEC_PER_SEC)
+/* Ids of losses count down from here: those of the source count up from 1. */
+#define LAST_LOSS UINT32_MAX
+
+/* Entities of every window: those that others refer to come when a record needs them. */
+#define IN_EVERY_WINDOW (WANT(INFO) | WANT(EVENT))
+#define STORED_ENTITIES \
+	(IN_EVERY_WINDOW | WANT(PROCESS) | WANT(THREAD) | WANT(MAPPING) | WANT(FUNCTION) | \
+	 WANT(FRAME) | WANT(STACK))
+
+/* Samples that were put and are in no window. */
+struct unwritten {
+	uint64_t place, count; /* sample_place() */
+};
+
+struct windows {
+	struct sink sink;
+	struct window_options options;
+	struct window_counts counts;
+	struct entity_store stores[KIND_COUNT];
+	uint32_t epoch; /* number of times the source has forgotten its entities */
+	struct entity_store hosts; /* the host, once the source has put it */
+	struct window_trace open, closing; /* that of now; the one before, which waits for names */
+	uint64_t closing_end, closing_utc; /* its end: ns, and s since 1970 */
+	uint64_t begin; /* of the open window, ns, even if it cannot be written; 0: there is none */
+	uint64_t losses; /* number of losses that this file has put */
+	uint64_t last_sample, last_tick; /* largest time of a sample so far, of a tick: ns */
+	uint64_t ended; /* when the source has ended, ns; 0: not yet */
+	struct window_accounts accounts;
+	VECTOR(struct loss) losses_kept; /* that came while no window could be written */
+	VECTOR(struct unwritten) unwritten; /* of the windows that are complete or failed */
+};
+
+static uint64_t utc_seconds(void)
+{
+	return (uint64_t)time(NULL);
+}
+
+/* A window failed with that error: remember it, and go on. */
+static void note_failed_window(struct windows *w, const struct error *err)
+{
+	w->counts.failed++;
+	snprintf(w->counts.problem, sizeof(w->counts.problem), "%.*s",
+		 (int)strcspn(err->text, "\n"), err->text);
+}
+
+/* Count samples that no window has. Without memory for the count they stay uncounted. */
+static void add_unwritten(struct windows *w, uint64_t place, uint64_t count)
+{
+	const struct unwritten fresh = {place, count};
+
+	for (size_t i = 0; i < w->unwritten.count; i++)
+		if (w->unwritten.items[i].place == place) {
+			w->unwritten.items[i].count += count;
+			return;
+		}
+	if (count)
+		(void)vector_push(&w->unwritten, fresh);
+}
+
+/* Take over what a window could not store, before it is closed. */
+static void take_unwritten(struct windows *w, const struct window_trace *t)
+{
+	for (size_t i = 0; i < w->accounts.list.count; i++) {
+		const struct account *a = &w->accounts.list.items[i].now;
+		uint64_t place = sample_place(a->event, a->cpu);
+
+		add_unwritten(w, place, sink_unstored(t->writer, KIND_SAMPLE, place));
+	}
+}
+
+/* Remove old windows, so that the open one has room within the budget. */
+static void keep_window_budget(struct windows *w)
+{
+	const struct window_options *o = &w->options;
+	struct error err = {""};
+
+	if (window_files_prune(o->folder, &o->budget, utc_seconds(), &w->counts.removed, &err) < 0)
+		note_failed_window(w, &err);
+}
+
+static void complete_window(struct windows *w, struct window_trace *t, uint64_t utc)
+{
+	struct error err = {""};
+
+	if (!t->writer)
+		return;
+	take_unwritten(w, t);
+	if (window_trace_close(t, utc, &err) < 0)
+		note_failed_window(w, &err);
+	else
+		w->counts.written++;
+	keep_window_budget(w);
+}
+
+/* Put the host as it is in a window: recorded from begin to end, 0: not ended yet. */
+static int put_host_of_window(struct windows *w, struct window_trace *t, uint64_t end,
+			      struct error *err)
+{
+	struct entity_store_item *item = entity_store_at(&w->hosts, 0);
+	struct host h = *(struct host *)entity_store_record(item);
+	struct timespec utc, boot;
+
+	/* The clock of UTC may have been set since the recording began. */
+	clock_gettime(CLOCK_REALTIME, &utc);
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	h.realtime_offset = (int64_t)(utc.tv_sec - boot.tv_sec) * (int64_t)NSEC_PER_SEC +
+			    (utc.tv_nsec - boot.tv_nsec);
+	h.start = t->begin;
+	h.end = end;
+	return put_host(t->writer, &h, err);
+}
+
+/* Put what every window has. */
+static int describe_window(struct windows *w, struct window_trace *t, struct error *err)
+{
+	int ret = w->hosts.count ? put_host_of_window(w, t, 0, err) : 0;
+
+	for (int kind = 0; kind < KIND_COUNT && !ret; kind++)
+		for (size_t i = 0; !ret && IN_EVERY_WINDOW >> kind & 1 && i < w->stores[kind].count;
+		     i++) {
+			void *record = entity_store_record(entity_store_at(&w->stores[kind], i));
+
+			ret = window_trace_put(t, w->stores, (enum record_kind)kind, record, err);
+		}
+	return ret;
+}
+
+/* Put the losses that came while there was no window. */
+static int put_kept_losses(struct windows *w, struct window_trace *t, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < w->losses_kept.count && !ret; i++)
+		ret = put_loss(t->writer, &w->losses_kept.items[i], err);
+	if (!ret)
+		w->losses_kept.count = 0;
+	return ret;
+}
+
+/* Keep a loss for the next window that can be written, added to one of the same kind. */
+static int keep_loss(struct windows *w, const struct loss *l)
+{
+	for (size_t i = 0; i < w->losses_kept.count; i++) {
+		struct loss *k = &w->losses_kept.items[i];
+
+		if (k->event != l->event || k->cpu != l->cpu || k->reason != l->reason)
+			continue;
+		k->end = l->end > k->end ? l->end : k->end;
+		k->count += l->id == k->id ? 0 : l->count;
+		k->weight += l->id == k->id ? 0 : l->weight;
+		return 0;
+	}
+	return vector_push(&w->losses_kept, *l);
+}
+
+/* A record could not be put: give up the window, whose committed part stays. */
+static void give_up_window(struct windows *w, struct window_trace *t, const struct error *err)
+{
+	struct error ignored = {""};
+
+	note_failed_window(w, err);
+	take_unwritten(w, t);
+	(void)window_trace_close(t, utc_seconds(), &ignored);
+}
+
+static void begin_window(struct windows *w, uint64_t begin)
+{
+	struct error err = {""};
+	int ret = window_trace_open(&w->open, w->options.folder, begin, utc_seconds(), &err);
+
+	w->begin = begin;
+	if (ret < 0)
+		note_failed_window(w, &err);
+	else if (describe_window(w, &w->open, &err) < 0 || put_kept_losses(w, &w->open, &err) < 0)
+		give_up_window(w, &w->open, &err);
+}
+
+/* Put the part of the accounts that belongs to the window, as far as it is known. */
+static int put_accounts_of_window(struct windows *w, struct window_trace *t, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < w->accounts.list.count && !ret; i++) {
+		struct account a = window_accounts_get(&w->accounts, i);
+
+		ret = put_account(t->writer, &a, err);
+	}
+	return ret;
+}
+
+static uint64_t period_of_event(struct windows *w, uint64_t event)
+{
+	struct entity_store_item *item = entity_store_find(&w->stores[KIND_EVENT], event);
+
+	return item ? ((struct event *)entity_store_record(item))->period : 0;
+}
+
+/* Put the samples that are due in a window which ends, and were not delivered, as losses. */
+static int put_missing_samples(struct windows *w, struct window_trace *t, uint64_t end,
+			       struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < w->accounts.list.count && !ret; i++) {
+		const struct account *a = &w->accounts.list.items[i].now;
+		uint64_t count = window_accounts_find_missing(&w->accounts, i, end - t->begin);
+		const struct loss l = {
+			.id = LAST_LOSS - w->losses,
+			.host = 1,
+			.event = a->event,
+			.cpu = a->cpu + 1,
+			.reason = LOSS_NOT_DELIVERED,
+			.time = t->begin,
+			.end = end,
+			.count = count,
+			.weight = count * period_of_event(w, a->event),
+		};
+
+		w->losses += count > 0;
+		ret = count ? put_loss(t->writer, &l, err) : 0;
+	}
+	return ret;
+}
+
+/* End the open window at end, ns: what is put from now on belongs to the next one. */
+static void end_window(struct windows *w, uint64_t end)
+{
+	struct error err = {""};
+	int ret = 0;
+
+	complete_window(w, &w->closing, w->closing_utc);
+	if (w->open.writer) {
+		ret = put_missing_samples(w, &w->open, end, &err);
+		if (!ret)
+			ret = put_accounts_of_window(w, &w->open, &err);
+		if (!ret)
+			ret = put_host_of_window(w, &w->open, end, &err);
+		if (ret)
+			give_up_window(w, &w->open, &err);
+	}
+	/* The accounts of a window that could not be written are in the next one. */
+	if (w->open.writer)
+		window_accounts_next(&w->accounts);
+	window_trace_free(&w->closing);
+	w->closing = w->open;
+	w->closing_end = end;
+	w->closing_utc = utc_seconds();
+	w->open = (struct window_trace){.writer = NULL};
+	w->begin = 0;
+}
+
+/*
+ * The functions below drop entities: stacks, frames, functions and mappings that the source has
+ * forgotten, processes and threads some time after their end.
+ */
+
+static bool keep_of_this_epoch(void *context, struct entity_store_item *i)
+{
+	return i->epoch == ((const struct windows *)context)->epoch;
+}
+
+static bool may_still_run(const struct windows *w, uint64_t ended)
+{
+	return !ended || ended + GRACE > w->last_tick;
+}
+
+static bool keep_process_of_windows(void *context, struct entity_store_item *i)
+{
+	return may_still_run(context, ((struct process *)entity_store_record(i))->end);
+}
+
+/* A thread whose exit was lost has no end, so it is dropped when its process has been. */
+static bool keep_thread_of_windows(void *context, struct entity_store_item *i)
+{
+	const struct windows *w = context;
+	const struct thread *t = entity_store_record(i);
+
+	return may_still_run(w, t->end) && entity_store_find(&w->stores[KIND_PROCESS], t->process);
+}
+
+static int drop_old_entities(struct windows *w)
+{
+	static const enum record_kind forgotten[] = {KIND_STACK, KIND_FRAME, KIND_FUNCTION,
+						     KIND_MAPPING};
+	int ret = entity_store_sweep(&w->stores[KIND_PROCESS], keep_process_of_windows, w);
+
+	if (!ret)
+		ret = entity_store_sweep(&w->stores[KIND_THREAD], keep_thread_of_windows, w);
+	for (size_t i = 0; !ret && i < sizeof(forgotten) / sizeof(forgotten[0]); i++)
+		ret = entity_store_sweep(&w->stores[forgotten[i]], keep_of_this_epoch, w);
+	return ret;
+}
+
+/* The functions below implement the sink. */
+
+/* Put a record into the open window. A failure is that of the window, and is no error. */
+static void put_into_window(struct windows *w, enum record_kind kind, const void *record)
+{
+	const struct sample *s = kind == KIND_SAMPLE ? record : NULL;
+	struct error err = {""};
+
+	if (s && s->time > w->last_sample)
+		w->last_sample = s->time;
+	if (w->open.writer && window_trace_put(&w->open, w->stores, kind, record, &err) < 0)
+		give_up_window(w, &w->open, &err);
+	if (s && !w->open.writer)
+		add_unwritten(w, sample_place(s->event, s->cpu), 1);
+}
+
+/* Keep an entity for later windows; put it into those that have it, or have all of its kind. */
+static int keep_entity(struct windows *w, enum record_kind kind, const void *record)
+{
+	struct window_trace *const both[] = {&w->open, &w->closing};
+	int ret = entity_store_put(&w->stores[kind], record, w->epoch);
+
+	for (size_t i = 0; i < 2 && !ret; i++) {
+		struct error err = {""};
+		int rc = 0;
+
+		if (both[i]->writer && IN_EVERY_WINDOW >> kind & 1)
+			rc = window_trace_put(both[i], w->stores, kind, record, &err);
+		else
+			rc = window_trace_update(both[i], w->stores, kind, record, &err);
+		if (rc < 0)
+			give_up_window(w, both[i], &err);
+	}
+	return ret;
+}
+
+/* The source puts the host when it begins, and again when it ends. */
+static int take_host(struct windows *w, const struct host *h)
+{
+	int ret = entity_store_put(&w->hosts, h, 0);
+
+	w->ended = h->end;
+	if (!ret && !w->begin)
+		begin_window(w, h->start);
+	return ret;
+}
+
+static int take_loss_of_window(struct windows *w, const struct loss *record)
+{
+	struct loss l = *record;
+
+	/* A loss that lasts is put again and again; each window has its own part of it. */
+	if (l.time < w->begin && l.end >= w->begin)
+		l.time = w->begin;
+	if (!window_accounts_take_loss(&w->accounts, &l))
+		return 0;
+	put_into_window(w, KIND_LOSS, &l);
+	return w->open.writer ? 0 : keep_loss(w, &l);
+}
+
+static int windows_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
+{
+	struct windows *w = (struct windows *)s;
+	int ret = 0;
+
+	if (kind == KIND_HOST)
+		ret = take_host(w, record);
+	else if (kind == KIND_ACCOUNT)
+		ret = window_accounts_take(&w->accounts, record);
+	else if (kind == KIND_LOSS)
+		ret = take_loss_of_window(w, record);
+	else if (w->stores[kind].kind)
+		ret = keep_entity(w, kind, record);
+	else
+		put_into_window(w, kind, record);
+	return ret < 0 ? error_errno(err, ret, "cannot keep what was sampled") : 0;
+}
+
+/* Pass a tick on: what was put so far is stored. */
+static void tick_window(struct windows *w, struct window_trace *t, uint64_t time)
+{
+	struct error err = {""};
+	int ret = 0;
+
+	if (!t->writer)
+		return;
+	if (t == &w->open)
+		ret = put_accounts_of_window(w, t, &err);
+	if (!ret)
+		ret = sink_tick(t->writer, time, &err);
+	if (ret < 0)
+		give_up_window(w, t, &err);
+}
+
+static int windows_tick(struct sink *s, uint64_t time, struct error *err)
+{
+	struct windows *w = (struct windows *)s;
+	uint64_t end = time - UNDER_WAY;
+	int ret = 0;
+
+	w->last_tick = time;
+	end = end > w->last_sample ? end : w->last_sample;
+	if (w->closing.writer && time >= w->closing_end + NAMES_TIME)
+		complete_window(w, &w->closing, w->closing_utc);
+	if (w->begin && end >= w->begin + w->options.length) {
+		end_window(w, end);
+		begin_window(w, end);
+		ret = drop_old_entities(w);
+	}
+	tick_window(w, &w->open, time);
+	tick_window(w, &w->closing, time);
+	return ret < 0 ? error_errno(err, ret, "cannot keep what was sampled") : 0;
+}
+
+static int windows_forget(struct sink *s, struct error *err)
+{
+	(void)err;
+	((struct windows *)s)->epoch++;
+	return 0;
+}
+
+static uint64_t windows_unstored(const struct sink *s, enum record_kind kind, uint64_t place)
+{
+	const struct windows *w = (const struct windows *)s;
+	uint64_t count = 0;
+
+	if (kind != KIND_SAMPLE)
+		return 0;
+	for (size_t i = 0; i < w->unwritten.count; i++)
+		if (w->unwritten.items[i].place == place)
+			count += w->unwritten.items[i].count;
+	if (w->open.writer)
+		count += sink_unstored(w->open.writer, kind, place);
+	if (w->closing.writer)
+		count += sink_unstored(w->closing.writer, kind, place);
+	return count;
+}
+
+static int windows_finish(struct sink *s, struct error *err)
+{
+	struct windows *w = (struct windows *)s;
+
+	(void)err;
+	if (w->begin)
+		end_window(w, w->ended ? w->ended : w->last_tick);
+	complete_window(w, &w->closing, w->closing_utc);
+	return 0;
+}
+
+static void windows_free(struct sink *s)
+{
+	struct windows *w = (struct windows *)s;
+
+	window_trace_free(&w->open);
+	window_trace_free(&w->closing);
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		if (w->stores[kind].kind)
+			entity_store_free(&w->stores[kind]);
+	entity_store_free(&w->hosts);
+	window_accounts_free(&w->accounts);
+	vector_free(&w->losses_kept);
+	vector_free(&w->unwritten);
+	free(w);
+}
+
+static const struct sink_ops windows_ops = {
+	.put = windows_put,
+	.tick = windows_tick,
+	.forget = windows_forget,
+	.unstored = windows_unstored,
+	.finish = windows_finish,
+	.free = windows_free,
+};
+
+int window_sink(struct sink **out, const struct window_options *o, struct error *err)
+{
+	struct windows *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return error_set(err, -ENOMEM, "out of memory");
+	w->sink = (struct sink){&windows_ops, WANTS(STORED_ENTITIES | WANT(HOST) | WANT(SAMPLE))};
+	w->options = *o;
+	entity_store_init(&w->hosts, KIND_HOST);
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		if (STORED_ENTITIES >> kind & 1)
+			entity_store_init(&w->stores[kind], (enum record_kind)kind);
+	*out = &w->sink;
+	return 0;
+}
+
+void window_sink_counts(const struct sink *s, struct window_counts *out)
+{
+	*out = ((const struct windows *)s)->counts;
+}

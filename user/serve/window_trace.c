@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Write one window (window_trace.h). */
+#include "serve/window_trace.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "trace/references.h"
+#include "trace/trace.h"
+
+static int no_memory_for_window(int ret, struct error *err)
+{
+	return ret < 0 ? error_errno(err, ret, "cannot write a window") : 0;
+}
+
+int window_trace_open(struct window_trace *w, const char *folder, uint64_t begin, uint64_t utc,
+		      struct error *err)
+{
+	int ret = window_files_open_path(w->path, sizeof(w->path), folder, utc, err);
+
+	w->folder = folder;
+	w->begin = begin;
+	w->utc = utc;
+	w->stacks = 0;
+	if (!ret)
+		ret = trace_writer(&w->writer, w->path, err);
+	if (!ret)
+		ret = trace_writer_reserve(w->writer, err);
+	if (ret < 0) {
+		sink_free(w->writer);
+		w->writer = NULL;
+	}
+	return ret;
+}
+
+static int put_with_references(struct window_trace *w, const struct entity_store *stores,
+			       enum record_kind kind, union merge_record *r, struct error *err);
+
+/*
+ * Put an entity unless the window has it. One that is not in the stores yet, such as a frame whose
+ * name is being looked up, is put when it comes (window_trace_update()).
+ */
+static int need_entity(struct window_trace *w, const struct entity_store *stores,
+		       enum record_kind kind, uint64_t id, struct error *err)
+{
+	struct entity_store_item *item;
+	union merge_record r;
+	int ret;
+
+	if (!id || index_get(&w->written[kind], id) != INDEX_NONE)
+		return 0;
+	ret = no_memory_for_window(index_put(&w->written[kind], id, 1), err);
+	item = stores[kind].kind ? entity_store_find(&stores[kind], id) : NULL;
+	if (ret || !item)
+		return ret;
+	memcpy(&r, entity_store_record(item), kinds[kind].size);
+	return put_with_references(w, stores, kind, &r, err);
+}
+
+/* Put a stack whose parent the window has, under the next id of the window. */
+static int put_stack_of_path(struct window_trace *w, const struct entity_store *stores, uint64_t id,
+			     struct error *err)
+{
+	struct stack s =
+		*(struct stack *)entity_store_record(entity_store_find(&stores[KIND_STACK], id));
+	uint32_t parent = s.parent ? index_get(&w->written[KIND_STACK], s.parent) : 0;
+	int ret = need_entity(w, stores, KIND_FRAME, s.frame, err);
+
+	if (ret)
+		return ret;
+	s.id = ++w->stacks;
+	s.parent = parent == INDEX_NONE ? 0 : parent;
+	ret = no_memory_for_window(index_put(&w->written[KIND_STACK], id, w->stacks), err);
+	return ret ? ret : put_stack(w->writer, &s, err);
+}
+
+/*
+ * Replace the id of a stack by its id in the window, with which the stack and its callers are put
+ * unless the window has them. Ids of stacks must grow from record to record, and records refer to
+ * stacks in any order: so the window numbers them itself.
+ */
+static int need_stack(struct window_trace *w, const struct entity_store *stores, uint64_t *id,
+		      struct error *err)
+{
+	uint32_t known = 0;
+	int ret = 0;
+
+	w->path_of_stack.count = 0;
+	for (uint64_t at = *id; at && !ret;) {
+		struct entity_store_item *item;
+
+		if (index_get(&w->written[KIND_STACK], at) != INDEX_NONE)
+			break;
+		item = entity_store_find(&stores[KIND_STACK], at);
+		if (!item)
+			break;
+		ret = no_memory_for_window(vector_push(&w->path_of_stack, at), err);
+		at = ((struct stack *)entity_store_record(item))->parent;
+	}
+	for (size_t i = w->path_of_stack.count; !ret && i-- > 0;)
+		ret = put_stack_of_path(w, stores, w->path_of_stack.items[i], err);
+	if (*id)
+		known = index_get(&w->written[KIND_STACK], *id);
+	*id = known == INDEX_NONE ? 0 : known;
+	return ret;
+}
+
+static int put_with_references(struct window_trace *w, const struct entity_store *stores,
+			       enum record_kind kind, union merge_record *r, struct error *err)
+{
+	int ret = 0;
+
+	for (const struct reference *f = references_of(kind); f && f->kind == kind && !ret; f++) {
+		uint64_t *id = (uint64_t *)((char *)r + f->offset);
+
+		ret = f->to == KIND_STACK ? need_stack(w, stores, id, err)
+					  : need_entity(w, stores, f->to, *id, err);
+	}
+	return ret ? ret : sink_put(w->writer, kind, r, err);
+}
+
+int window_trace_put(struct window_trace *w, const struct entity_store *stores,
+		     enum record_kind kind, const void *record, struct error *err)
+{
+	union merge_record r;
+
+	memcpy(&r, record, kinds[kind].size);
+	return put_with_references(w, stores, kind, &r, err);
+}
+
+int window_trace_update(struct window_trace *w, const struct entity_store *stores,
+			enum record_kind kind, const void *record, struct error *err)
+{
+	if (!w->writer || index_get(&w->written[kind], *(const uint64_t *)record) == INDEX_NONE)
+		return 0;
+	return window_trace_put(w, stores, kind, record, err);
+}
+
+int window_trace_close(struct window_trace *w, uint64_t utc, struct error *err)
+{
+	struct error unpublished = {""};
+	int ret, published;
+
+	if (!w->writer)
+		return 0;
+	ret = w->writer->ops->finish(w->writer, err);
+	sink_free(w->writer);
+	w->writer = NULL;
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		index_free(&w->written[kind]);
+	published = window_files_publish(w->folder, w->path, w->utc, utc, &unpublished);
+	if (ret)
+		return ret;
+	if (published < 0)
+		error_set(err, published, "%s", unpublished.text);
+	return published;
+}
+
+void window_trace_free(struct window_trace *w)
+{
+	sink_free(w->writer);
+	w->writer = NULL;
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		index_free(&w->written[kind]);
+	vector_free(&w->path_of_stack);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One window that is being written: a trace, and which entities it has. */
+#ifndef SKEIN_SERVE_WINDOW_TRACE_H
+#define SKEIN_SERVE_WINDOW_TRACE_H
+
+#include "analyze/entity_store.h"
+#include "base/pipe.h"
+#include "serve/window_files.h"
+#include "trace/merge_ids.h"
+
+struct window_trace {
+	struct sink *writer; /* NULL: there is none */
+	const char *folder;
+	char path[PATH_MAX]; /* while it is written */
+	uint64_t begin; /* ns */
+	uint64_t utc; /* when it began, s since 1970 */
+	/*
+	 * entities in the trace, and those that its records refer to and that are to come: id -> id
+	 * in the trace, for stacks only; else 1
+	 */
+	struct index written[KIND_COUNT];
+	uint32_t stacks; /* number of stacks in the trace, and the last id of one */
+	VECTOR(uint64_t) path_of_stack; /* working memory: ids, from a stack to its root */
+};
+
+/*
+ * Begin a window in a folder, which must outlive it, at those times. Return 0, or a negative errno
+ * with w->writer NULL.
+ */
+int window_trace_open(struct window_trace *w, const char *folder, uint64_t begin, uint64_t utc,
+		      struct error *err);
+/*
+ * Put a record with all entities to which it refers, as far as they are in stores (by kind). Return
+ * 0 or a negative errno.
+ */
+int window_trace_put(struct window_trace *w, const struct entity_store *stores,
+		     enum record_kind kind, const void *record, struct error *err);
+/*
+ * Put an entity that is new, or of which more is known now, if the window refers to it. Return 0 or
+ * a negative errno.
+ */
+int window_trace_update(struct window_trace *w, const struct entity_store *stores,
+			enum record_kind kind, const void *record, struct error *err);
+/*
+ * Complete the window, which ended at utc, s since 1970, and publish it. Return 0 or a negative
+ * errno; also then the window is closed, and what could be stored of it is published.
+ */
+int window_trace_close(struct window_trace *w, uint64_t utc, struct error *err);
+/* Free everything; a window that is not closed stays open for window_files_recover(). */
+void window_trace_free(struct window_trace *w);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Read traces that follow each other in time as one source, such as the windows of a service. One
+ * of them is open at a time, so memory grows with the number of different entities only.
+ *
+ * As merge.h, but: CPUs of equal numbers are one CPU, whose accounts are added up; a process or
+ * thread that several traces have is one, with the last name and end that it has; records come
+ * trace by trace, each after the entities of its trace, as a live source puts them.
+ */
+#ifndef SKEIN_TRACE_SEQUENCE_H
+#define SKEIN_TRACE_SEQUENCE_H
+
+#include "base/pipe.h"
+
+/*
+ * Make a source of the traces at paths, in the order of time. paths must outlive it. A trace that
+ * was removed since (ENOENT) is left out. Return 0 or a negative errno.
+ */
+int sequence_source(struct source **out, const char *const *paths, size_t count, struct error *err);
+
+/* Return how many of the traces are there; valid after the source has run. */
+size_t sequence_count(const struct source *s);
+
+#endif
