@@ -261,7 +261,8 @@ static void share_heap(void)
 	mallopt(M_ARENA_MAX, 1);
 }
 
-static void begin_views(struct view_traces *t, char *const *paths, const struct view_options *o)
+static void begin_views(struct view_traces *t, const char *const *paths,
+			const struct view_options *o)
 {
 	for (unsigned int i = 0; i < VIEW_TRACES; i++)
 		t->items[i] = (struct view_server){.path = paths[i],
