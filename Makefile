@@ -18,11 +18,11 @@ ARCH := $(shell uname -m | sed 's/aarch64/arm64/')
 BPF_ARCH := $(if $(filter x86_64,$(ARCH)),x86,$(ARCH))
 VERSION := 0.1.0
 
-# Where `make install` puts things; BINDIR, LIBDIR, MANDIR, DOCDIR, BASH_DIR, ZSH_DIR and FISH_DIR
-# follow PREFIX: packaging/install.
+# Where `make install` puts things; BINDIR, LIBDIR, MANDIR, DOCDIR, BASH_DIR, ZSH_DIR, FISH_DIR and
+# UNIT_DIR follow PREFIX: packaging/install.
 PREFIX ?= /usr/local
 DESTDIR ?=
-export DESTDIR PREFIX BINDIR LIBDIR MANDIR DOCDIR BASH_DIR ZSH_DIR FISH_DIR
+export DESTDIR PREFIX BINDIR LIBDIR MANDIR DOCDIR BASH_DIR ZSH_DIR FISH_DIR UNIT_DIR
 
 WARN := -Wall -Wextra -Werror -Wmissing-field-initializers -Wundef -Wstrict-prototypes \
 	-Wmissing-prototypes -Wshadow -Wvla

@@ -39,7 +39,10 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(own, pages | {
             "usr/local/bin/skein", "usr/local/lib/skein/skein.so", f"{share}/man/man1/skein.1",
             f"{share}/bash-completion/completions/skein", f"{share}/zsh/site-functions/_skein",
-            f"{share}/fish/vendor_completions.d/skein.fish"})
+            f"{share}/fish/vendor_completions.d/skein.fish",
+            "usr/local/lib/systemd/system/skein.service"})
+        self.assertIn(b"\nExecStart=/usr/local/bin/skein serve\n",
+                      files["usr/local/lib/systemd/system/skein.service"].read_bytes())
         for name, path in files.items():
             mode = 0o755 if name == "usr/local/bin/skein" else 0o644
             self.assertEqual(path.stat().st_mode & 0o7777, mode, name)
@@ -55,11 +58,12 @@ class InstallTest(unittest.TestCase):
 
     def test_folders_of_a_distribution(self):
         self.make("install", PREFIX="/usr", LIBDIR="/usr/lib/here", ZSH_DIR="/z", MANDIR="/m",
-                  DOCDIR="/d", BINDIR="/b", BASH_DIR="/bash", FISH_DIR="/fish")
+                  DOCDIR="/d", BINDIR="/b", BASH_DIR="/bash", FISH_DIR="/fish",
+                  UNIT_DIR="/units")
         files = self.files()
         self.assertLessEqual({"b/skein", "usr/lib/here/skein/skein.so", "z/_skein",
                               "m/man1/skein.1", "d/README.md", "bash/skein",
-                              "fish/skein.fish"}, set(files))
+                              "fish/skein.fish", "units/skein.service"}, set(files))
         self.assertEqual([name for name in files if name.startswith("usr/")],
                          ["usr/lib/here/skein/skein.so"])
 

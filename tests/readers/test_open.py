@@ -46,7 +46,7 @@ class Open(Home):
     def run_open(self, *args, **environment):
         env = {"PATH": os.environ["PATH"], "XDG_RUNTIME_DIR": self.runtime, **environment}
         return subprocess.run([SKEIN, "open", *args, self.trace], env=env, timeout=LIMIT,
-                              capture_output=True, text=True, check=False)
+                              cwd=self.folder, capture_output=True, text=True, check=False)
 
     def said(self):
         end = time.monotonic() + PATIENCE

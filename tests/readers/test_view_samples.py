@@ -81,6 +81,8 @@ class Scenes(Samples):
                     r'<script id="data" type="application/json">\n(.*?)</script>',
                     page.read_text(), re.S)[1])
                 data.pop("timeline", None)
+                for profile in data["profiles"]:
+                    profile.pop("samples", None) # their times, which the server does not send
                 data["to"] = data["to"] if data["to"] < self.length() else 0 # all of it
                 told = self.told("profile", **({"from": begin} if begin else {}),
                                  **({"to": end} if end else {}))

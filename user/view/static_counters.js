@@ -6,6 +6,30 @@
 
 const VALUE_SIZE = 8; // bytes of a value
 
+/* Read numbers of seven bits a byte, the low ones first. */
+class Numbers {
+	constructor(bytes, at, end) {
+		Object.assign(this, { bytes, at, end });
+	}
+
+	next() {
+		const { bytes } = this;
+		let value = 0, factor = 1, byte = 128;
+
+		for (; byte > 127 && this.at < this.end; factor *= 128) {
+			byte = bytes[this.at++];
+			value += (byte & 127) * factor;
+		}
+		return value;
+	}
+
+	/* Check that all was read. */
+	check() {
+		if (this.at !== this.end)
+			throw new RangeError("the columns have another length");
+	}
+}
+
 class StaticCounters {
 	/* head: what user/view/embed_counters.c says of the columns. */
 	constructor(head, bytes) {

@@ -101,7 +101,7 @@ class TraceFeed extends Feed {
 			columns: end - first };
 	}
 
-	/* Return where functions ran in a window on the axis; null if it is not in the recording. */
+	/* Return where functions ran in a window on the axis; null if that is not recorded. */
 	async found({ from, to, columns, ...of }, signal) {
 		const { first, ...own } = this.partOf({ from, to, columns });
 
@@ -322,7 +322,8 @@ class PairFeed extends Feed {
 	async marks(parts, signal) {
 		if (!this.pair)
 			return super.marks(parts, signal);
-		const found = await Promise.all(this.feeds.map((feed) => feed.found(parts, signal)));
+		const found = await Promise.all(this.feeds.map((feed) =>
+			feed.found(parts, signal)));
 		const all = found.filter(Boolean);
 		const sum = (key) => all.reduce((before, one) => before + Number(one[key] ?? 0), 0);
 
