@@ -204,7 +204,7 @@ $(filter $(O)/user/capture/% $(O)/user/cmd/%,$(OBJECTS)): | $(SKELETONS)
 # The page in one piece; in a browser's eyes its scripts are one script, in this order.
 PAGE := $(addprefix user/view/,page.html page.css $(addsuffix .js,text data tree views state \
 	colours paint canvas search panes table sandwich touch header keys compare feed \
-	static_runs static_cells static_counters static_samples static_feed timeline_pair \
+	static_runs static_cells static_counters static_wanted static_samples static_feed timeline_pair \
 	timeline_axis timeline_lanes timeline_counters timeline_paint timeline_windows \
 	timeline_picture timeline_names timeline_keys timeline_input timeline_chain \
 	timeline_slice timeline_chosen timeline_found timeline main))

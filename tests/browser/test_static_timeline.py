@@ -272,7 +272,7 @@ class StaticTimeline(Pages):
         self.assertGreater(self.ask(PIXELS)[3], 3)
         thread = next(lane for kind, lane in self.lanes() if kind == "thread")
         self.look(page, f"#lane={thread}")
-        self.assertIn("skein view machine.skein has the times by state",
+        self.assertIn("times by state need skein view machine.skein",
                       self.browser.text("#chosen"))
         self.ask(f"skeinPage.timeline.slice.look('{thread}', {finest * 100}).then(() => 0)")
         self.assertIn("mostly", self.ask(FACTS))

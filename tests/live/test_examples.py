@@ -116,7 +116,7 @@ class Examples(unittest.TestCase):
                              (r"--from 10s( --to \d+s)?", "--from 1s --to 3s"),
                              (r"\bbuild/skein\b", str(BUILD / "skein")),
                              (r" --folder \S+", ""),
-                             (r"\b(skein ls|--last \w+|skein serve(?! --check))",
+                             (r"(\bskein ls|--last \w+|\bskein serve(?! --check))",
                               rf"\1 --folder {self.windows}"),
                              (r"--at [\d:]+", self.moment()),
                              (r"\| man -l -", "| cat"), (r" -j4\b", "")):

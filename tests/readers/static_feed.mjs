@@ -10,7 +10,7 @@ import { runInThisContext } from "node:vm";
 
 const [folder, path] = process.argv.slice(2);
 const sources = ["text", "feed", "timeline_lanes", "timeline_counters", "static_runs",
-	"static_cells", "static_counters", "static_feed"];
+	"static_cells", "static_counters", "static_wanted", "static_feed"];
 const StaticFeed = runInThisContext(`(() => {
 ${sources.map((name) => readFileSync(`${folder}/${name}.js`, "utf8")).join("\n")}
 return StaticFeed; })()`);

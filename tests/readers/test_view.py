@@ -140,6 +140,38 @@ class Answers(View):
         said = output("report", self.trace, "--json", "--from", f"{begin}ns", "--to", f"{end}ns")
         self.assertEqual(json.loads(body), json.loads(said))
 
+    def wanted(self, begin, end, columns):
+        """The number of threads that wanted a CPU in each column; None where it is not known."""
+        status, body, _ = self.ask(f"window?from={begin}&to={end}&columns={columns}&lanes=wanted")
+        self.assertEqual(status, 200, body)
+        count, = struct.unpack_from("<I", body, 16)
+        found = [struct.unpack_from("<II3d", body, 20 + 32 * i) for i in range(count)]
+        self.assertEqual(len(body), 20 + 32 * count)
+        means, last = [], None
+        for column in range(columns):
+            if found and found[0][0] == column:
+                _, lost, least, most, _ = found.pop(0)
+                self.assertTrue(lost or least == most)
+                last = None if lost else least
+            means.append(last)
+        return means
+
+    def test_threads_that_wanted_a_cpu(self):
+        """Their mean is that of the times in which skein report has them run or wait for a CPU."""
+        length = self.lanes["length"]
+        for begin, end in ((0, length), (length // 3, length // 2),
+                           (length // 2, length // 2 + 1_000_000)):
+            report = json.loads(output("report", self.trace, "--json", "--from", f"{begin}ns",
+                                       "--to", f"{end}ns"))
+            spent = sum(of["running"] + of["runnable_woken"] + of["runnable_preempted"]
+                        for of in report["sched"]["processes"])
+            for columns in (1, 7, 1000):
+                means = self.wanted(begin, end, columns)
+                edges = [(end - begin) * i // columns for i in range(columns + 1)]
+                total = sum(mean * (right - left)
+                            for mean, left, right in zip(means, edges, edges[1:]))
+                self.assertAlmostEqual(total / spent, 1, places=6, msg=(begin, end, columns))
+
     def test_a_moment(self):
         """The state around a time lasts as long as the slice of a CPU there."""
         rows = json.loads(output(
@@ -362,6 +394,21 @@ class Large(View):
         peak = re.search(r"VmHWM:\s+(\d+) kB",
                          pathlib.Path(f"/proc/{self.server.pid}/status").read_text())
         self.assertLess(int(peak[1]), 64 << 10)
+
+
+class Crowded(View):
+    """A machine with more stretches of threads than are read for one answer."""
+
+    wanted = Answers.wanted
+
+    MACHINE = (1_000_000, 8, 64)
+
+    def test_threads_that_wanted_a_cpu(self):
+        """The whole is not known, and that costs little; a part of it is."""
+        self.assertEqual(self.wanted(0, self.lanes["length"], 100), [None] * 100)
+        part = self.wanted(0, self.lanes["length"] // 20, 100)
+        self.assertNotIn(None, part)
+        self.assertGreater(max(part), 0)
 
 
 class Ends(Home):

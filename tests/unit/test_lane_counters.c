@@ -29,7 +29,7 @@ static void make(struct made *m, const struct lanes_limits *limits)
 	struct error err = {""};
 
 	*m = (struct made){0};
-	m->windows = (struct lanes_windows){reference_window, reference_free, &m->reference};
+	m->windows = (struct lanes_windows){reference_window, reference_free, &m->reference, NULL};
 	m->lanes = (struct lanes){.windows = &m->windows, .time = CS_START, .end = CS_AT(1000)};
 	ck_assert_int_eq(filter_source(&m->source, counters_scene_source(), &all, &err), 0);
 	ck_assert_int_eq(lanes_read(&m->lanes, m->source, &err), 0);

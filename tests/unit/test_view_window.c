@@ -89,7 +89,7 @@ static void make(struct made *m, uint64_t seed, uint64_t grain)
 	*m = (struct made){.reference = {.list = m->list}};
 	for (size_t i = 0; i < LANES; i++)
 		make_lane(m, all_lanes[i], grain, &seed);
-	m->windows = (struct lanes_windows){reference_window, reference_free, &m->reference};
+	m->windows = (struct lanes_windows){reference_window, reference_free, &m->reference, NULL};
 	m->lanes = (struct lanes){.windows = &m->windows, .time = START, .end = START + LENGTH};
 	ck_assert_int_eq(filter_source(&m->source, made_source(), &all, &err), 0);
 	ck_assert_int_eq(lanes_read(&m->lanes, m->source, &err), 0);

@@ -12,6 +12,11 @@ static int window_of_trace(void *trace, const struct window_query *q, struct win
 	return trace_window(trace, q, out, err);
 }
 
+static int stretches_of_trace(void *trace, const struct stretches_query *q, struct error *err)
+{
+	return trace_stretches(trace, q, err);
+}
+
 /*
  * Set l->time and l->end to the range of --from and --to, as time stamps (ns), or to the whole
  * recording. Before that, correct a missing start or end of the host record.
@@ -54,7 +59,8 @@ int timeline_input_open(struct timeline_input *in, const char *path, const struc
 	in->whole = *f;
 	in->whole.from = in->whole.to = 0;
 	ret = filtered_input_open(&in->input, path, &in->whole, err);
-	in->windows = (struct lanes_windows){window_of_trace, window_free, in->input.trace};
+	in->windows = (struct lanes_windows){window_of_trace, window_free, in->input.trace,
+					     stretches_of_trace};
 	in->lanes.windows = &in->windows;
 	if (!ret)
 		ret = lanes_read(&in->lanes, in->input.source, err);

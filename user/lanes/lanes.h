@@ -116,6 +116,8 @@ struct lanes_windows {
 		      struct error *err);
 	void (*free)(struct window *w);
 	void *context;
+	/* as trace_stretches(); NULL: there is no source of exact states */
+	int (*stretches)(void *context, const struct stretches_query *q, struct error *err);
 };
 
 struct lanes {

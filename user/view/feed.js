@@ -166,8 +166,9 @@ class Feed {
 		return this.ask("report", parts, "json", signal);
 	}
 
+	/* Return what a lane did at a time; null if nothing is to be said. */
 	at(lane, time, signal) {
-		return this.ask("at", { lane, time }, "json", signal);
+		return lane === WANTED ? null : this.ask("at", { lane, time }, "json", signal);
 	}
 
 	chain(lane, time, signal) {

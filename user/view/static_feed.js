@@ -174,6 +174,10 @@ class StaticFeed {
 
 		for (const lane of lanes) {
 			await this.rest(range);
+			if (lane === WANTED) {
+				strokes.set(lane, await this.wanted(range));
+				continue;
+			}
 			if (isCounter(lane)) {
 				strokes.set(lane, this.counters.columns(lane, range.from, range.to,
 					columns));
@@ -189,6 +193,20 @@ class StaticFeed {
 			strokes.set(lane, joiner.strokes(lane === STRIP));
 		}
 		return { columns, partial: false, strokes };
+	}
+
+	/* Return the mean number of threads that wanted a CPU, as user/lanes/wanted.c does. */
+	async wanted(range) {
+		const { from, to, columns } = range;
+		const sums = new WantedSums(from, to, columns);
+
+		if (!this.finest)
+			for (const threads of this.threadsOf.values())
+				for (const lane of threads) {
+					await this.rest(range);
+					sums.add(this.states, lane);
+				}
+		return sums.columns(Boolean(this.finest)); // rounded cells have no such sums
 	}
 
 	/* The strip of all CPUs and their lanes have the same strokes. */
@@ -273,7 +291,8 @@ class StaticFeed {
 				`from ${secondsText(whole.from)} to ${secondsText(whole.to)}`);
 		}
 		if (lacks.length)
-			texts.push(`${this.command} has ${lacks.join(" and ")}`);
+			texts.push(`${lacks.join(" and ")} need${lacks.length > 1 || this.finest
+				? "" : "s"} ${this.command}`);
 		const text = texts.join("; ");
 
 		return text ? { instead: `${text[0].toUpperCase()}${text.slice(1)}. Selected: ` }
@@ -319,6 +338,8 @@ class StaticFeed {
 	at(name, time) {
 		const { states, before, embedded: { trace: { length } } } = this;
 
+		if (name === WANTED)
+			return null;
 		if (isCounter(name))
 			return this.counters.at(name, time + before,
 				{ first: before, end: before + length }, this.rows.get(name) ?? {});

@@ -163,6 +163,33 @@ static void write_cpu_counters(struct json *j, const struct lanes *l, uint64_t c
 			write_counter(j, l, &c->rows.items[i], false);
 }
 
+/*
+ * Write the row of how many threads wanted a CPU. Its scale goes to twice the number of CPUs: more
+ * is as high, and has its number beside the pointer.
+ */
+static void write_wanted(struct json *j, const struct lanes *l)
+{
+	size_t top = 2 * l->cpu_total;
+	char scale[48];
+
+	if (!l->entities.threads.count || !top)
+		return;
+	json_object(j);
+	json_key_text(j, "lane", VIEW_WANTED);
+	json_key_text(j, "kind", "counter");
+	json_key_text(j, "name", "could have run");
+	json_key(j, "process");
+	json_null(j);
+	json_key_text(j, "unit", "threads");
+	json_key(j, "total");
+	json_bool(j, false);
+	snprintf(scale, sizeof(scale), "%zu threads", top);
+	json_key_text(j, "scale", scale);
+	json_key_uint(j, "bottom", 0);
+	json_key_uint(j, "top", top);
+	json_object_end(j);
+}
+
 static void write_cpus(struct json *j, const struct lanes *l)
 {
 	for (size_t i = 0; i < l->cpus.count; i++) {
@@ -362,6 +389,7 @@ int view_write_trace(const struct lanes *l, const struct view_about *about, enum
 	write_choices(&j, by, about->usual);
 	json_key(&j, "rows");
 	json_array(&j);
+	write_wanted(&j, l);
 	write_cpus(&j, l);
 	write_processes(&j, l, by);
 	write_sliced(&j, l);

@@ -9,6 +9,8 @@
 #include "lanes/lanes.h"
 
 /* Largest window: lanes of a request, columns, and strokes of all lanes. */
+/* The lane of the number of threads that wanted a CPU: it has columns as counters have. */
+#define VIEW_WANTED "wanted"
 #define VIEW_LANES_MAX 1024
 #define VIEW_COLUMNS_MAX 16384
 #define VIEW_STROKES_MAX (2u << 20)

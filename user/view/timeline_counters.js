@@ -9,7 +9,9 @@ const COUNTER_HEAD = 4, COUNTER_COLUMN = 32; // bytes, see user/view/window_coun
 const LINE_HEIGHT = 1.5; // px, of a counter that does not change in a column
 const LARGEST_SHOWN = 1e18; // as in user/analyze/quantities.c
 
-const isCounter = (lane) => /^c\d+$/.test(lane);
+const WANTED = "wanted"; // the lane of the number of threads that wanted a CPU
+
+const isCounter = (lane) => lane === WANTED || /^c\d+$/.test(lane);
 
 /* What a counter was in each column; least, most: NaN where it has no value. */
 class CounterColumns {
@@ -123,6 +125,8 @@ function quantityText(unit, value) {
 		return sign + bytesText(Math.floor(size));
 	if (unit === "ns")
 		return sign + duration(size);
+	if (unit === "threads")
+		return `${roundedText(size)} threads`;
 	if (unit === "share")
 		return `${sign}${roundedText(size * 100)} %`;
 	return unit === "/s" ? `${sign}${roundedText(size)}/s` : sign + count(Math.floor(size));

@@ -22,6 +22,7 @@ struct shown_lane {
 	bool parallel; /* the share of CPUs that are in use */
 	bool unpainted; /* there was no time for one of its parts */
 	bool counter; /* it has values instead of strokes */
+	bool wanted; /* those are the number of threads that wanted a CPU */
 	uint64_t number; /* of the counter */
 	size_t at; /* where its strokes are in strokes, bytes */
 	/* index of its first column in joined; not set if the lane is_one_part() */
@@ -132,6 +133,9 @@ static int add_shown_lane(struct view_request *r, const char *name)
 	} else if (*name == 'p') {
 		ret = read_number(name + 1, &number);
 		ret = ret ? ret : add_threads(r, number);
+	} else if (length == strlen(VIEW_WANTED) && !strncmp(name, VIEW_WANTED, length)) {
+		shown.counter = shown.wanted = true;
+		ret = 0;
 	} else if (*name == 'c') {
 		shown.counter = true;
 		ret = read_number(name + 1, &shown.number);
@@ -247,6 +251,8 @@ static int write_shown_lane(const struct view_request *r, size_t lane, struct em
 	const struct shown_lane *shown = &r->shown.items[lane];
 	size_t bytes = (size_t)r->columns * STROKE;
 
+	if (shown->wanted)
+		return view_put_wanted(to, r->lanes, &range);
 	if (shown->counter)
 		return view_put_counter(to, &r->lanes->entities.counters, shown->number, &range);
 	if (vector_reserve(to, bytes) < 0)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lanes/wanted.h"
 #include "view/window_counters.h"
 
 #define COUNT_SIZE 4 /* bytes */
@@ -89,6 +90,18 @@ int view_put_counter(struct embed_bytes *to, const struct lanes_counters *c, uin
 		return -ENOMEM;
 	lanes_counter_columns(c, counter, range, columns);
 	ret = put_counter_columns(to, columns, range->count);
+	free(columns);
+	return ret;
+}
+
+int view_put_wanted(struct embed_bytes *to, const struct lanes *l,
+		    const struct counter_range *range)
+{
+	struct counter_column *columns = calloc(range->count + 1, sizeof(*columns));
+	int ret = columns ? lanes_wanted_columns(l, range, columns, NULL) : -ENOMEM;
+
+	if (!ret)
+		ret = put_counter_columns(to, columns, range->count);
 	free(columns);
 	return ret;
 }

@@ -13,4 +13,8 @@
 int view_put_counter(struct embed_bytes *to, const struct lanes_counters *c, uint64_t counter,
 		     const struct counter_range *range);
 
+/* The same of the number of threads that wanted a CPU. Return 0 or a negative errno. */
+int view_put_wanted(struct embed_bytes *to, const struct lanes *l,
+		    const struct counter_range *range);
+
 #endif
