@@ -111,7 +111,7 @@ static void actors_build(struct scene *s, const void *unused)
 DEFINE_SCENE(actors_source, actors_build)
 
 static const struct lanes_windows acts_windows = {reference_window, reference_free,
-						  (void *)&acts_reference};
+						  (void *)&acts_reference, NULL};
 
 struct view {
 	uint64_t from, to; /* ns since START */

@@ -92,7 +92,7 @@ static void make_crowd(struct crowd *c, uint64_t seed, enum lanes_by by)
 	*c = (struct crowd){.reference = {.list = c->list}};
 	for (size_t i = 0; i < THREADS; i++)
 		make_thread(c, i, &seed);
-	c->windows = (struct lanes_windows){reference_window, reference_free, &c->reference};
+	c->windows = (struct lanes_windows){reference_window, reference_free, &c->reference, NULL};
 	c->lanes = (struct lanes){.windows = &c->windows, .time = START, .end = START + LENGTH};
 	c->scene = (struct scene_source)SCENE_OF(crowd_build, c);
 	ck_assert_int_eq(filter_source(&c->source, &c->scene.source, &all, &err), 0);
