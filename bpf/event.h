@@ -434,7 +434,7 @@ enum wire_vector {
 	WIRE_CALL_FUNCTION,
 	WIRE_CALL_FUNCTION_SINGLE,
 	WIRE_IRQ_WORK,
-	WIRE_IPI, /* any interrupt of another CPU, where the kernel tells them by a text only */
+	WIRE_IPI, /* any interrupt of another CPU, where the kernel names them by a text only */
 };
 
 /* All runs of one handler on one CPU. */

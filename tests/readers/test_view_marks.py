@@ -5,26 +5,15 @@ import json
 import re
 import unittest
 
-from test_view_samples import ManySamples, SECOND, Samples, TURN, make_samples
+from test_view_samples import KnownTurns, ManySamples, SECOND, TURN
 from traces import output
 
 
-class Marks(Samples):
-    """A recording of which is known what ran where (make_samples.c)."""
-
-    TURNS, CPUS, THREADS, EACH = 3000, 2, 8, 2
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.trace = make_samples(cls.home / "turns.skein", cls.TURNS, cls.CPUS, cls.THREADS,
-                                 cls.EACH)
-        cls.begin(cls.trace)
-
+class Marks(KnownTurns):
     def query(self, sql):
         return json.loads(output("query", self.trace, "--json", sql))
 
-    def marks(self, text, begin=0, end=TURNS * TURN, columns=1000, **more):
+    def marks(self, text, begin=0, end=KnownTurns.TURNS * TURN, columns=1000, **more):
         told = self.told("marks", text=text, **{"from": begin, "to": end}, columns=columns, **more)
         lanes = {}
         for lane, first, levels in told["lanes"]:

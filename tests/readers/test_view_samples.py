@@ -91,10 +91,8 @@ class Scenes(Samples):
                     self.assertEqual(told, data)
 
 
-
-
-class Turns(Samples):
-    """A recording of which is known what ran where (make_samples.c)."""
+class KnownTurns(Samples):
+    """Base: a recording of which is known what ran where (make_samples.c)."""
 
     TURNS, CPUS, THREADS, EACH = 3000, 2, 8, 2
 
@@ -105,6 +103,8 @@ class Turns(Samples):
                                  cls.EACH)
         cls.begin(cls.trace)
 
+
+class Turns(KnownTurns):
     def test_stack_of_a_wait(self):
         """A click on a wait shows the stack at which it waited, before each turn but the first."""
         lane = 10000 + 3

@@ -8,11 +8,10 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/units.h"
+#include "capture/clock.h"
 #include "cmd/commands.h"
 #include "cmd/table.h"
 #include "cmd/window_choice.h"
-
-#define NSEC_PER_SEC 1000000000ULL
 
 struct ls_options {
 	struct window_choice windows;

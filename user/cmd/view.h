@@ -177,4 +177,8 @@ int view_write_act(const struct lanes *l, uint64_t lane, uint64_t time, FILE *ou
 /* Fill an answer with an error: 400 if the request made no sense, else 503. Return 0 or -ENOMEM. */
 int view_answer_error(struct http_answer *a, int ret, const struct error *err);
 
+/* Write a fact about a moment, and one that is a time, ns since the begin of the recording. */
+void view_write_fact(struct json *j, const char *name, const char *value);
+void view_write_fact_time(struct json *j, const char *name, uint64_t ns);
+
 #endif

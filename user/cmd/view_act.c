@@ -6,22 +6,6 @@
 #include "base/units.h"
 #include "cmd/view.h"
 
-static void write_act_fact(struct json *j, const char *name, const char *value)
-{
-	json_array(j);
-	json_text(j, name);
-	json_text(j, value);
-	json_array_end(j);
-}
-
-static void write_act_time(struct json *j, const char *name, uint64_t ns)
-{
-	char text[48];
-
-	snprintf(text, sizeof(text), "%.6f s", (double)ns / 1e9);
-	write_act_fact(j, name, text);
-}
-
 static void write_act_link(struct json *j, const struct lanes *l, const char *what,
 			   const struct lane_act *a)
 {
@@ -61,10 +45,10 @@ int view_write_act(const struct lanes *l, uint64_t lane, uint64_t time, FILE *ou
 	json_key_text(&j, "title", "");
 	json_key(&j, "facts");
 	json_array(&j);
-	write_act_fact(&j, "what", now ? lanes_act_text(l, now) : "nothing that is recorded");
-	write_act_time(&j, "from", from);
-	write_act_time(&j, "to", to);
-	write_act_fact(&j, "length", show_duration(to - from, length, sizeof(length)));
+	view_write_fact(&j, "what", now ? lanes_act_text(l, now) : "nothing that is recorded");
+	view_write_fact_time(&j, "from", from);
+	view_write_fact_time(&j, "to", to);
+	view_write_fact(&j, "length", show_duration(to - from, length, sizeof(length)));
 	json_array_end(&j);
 	json_key(&j, "links");
 	json_array(&j);

@@ -275,22 +275,6 @@ char *view_write_thread_name(const struct lanes *l, const struct lane_thread *t,
 	return buf;
 }
 
-static void write_fact(struct json *j, const char *name, const char *value)
-{
-	json_array(j);
-	json_text(j, name);
-	json_text(j, value);
-	json_array_end(j);
-}
-
-static void write_time(struct json *j, const char *name, uint64_t ns)
-{
-	char text[48];
-
-	snprintf(text, sizeof(text), "%.6f s", (double)ns / 1e9);
-	write_fact(j, name, text);
-}
-
 static void write_facts(struct json *j, const struct moment *m)
 {
 	const struct lanes *l = &m->view->input.lanes;
@@ -303,25 +287,27 @@ static void write_facts(struct json *j, const struct moment *m)
 		 m->cell.state ? slice_state_word(m->cell.state) : "not known",
 		 m->cell.wait ? ": " : "", m->cell.wait ? wait_class_word(m->cell.wait) : "",
 		 mixed ? ", with others in this microsecond" : "");
-	write_fact(j, "state", text);
-	write_time(j, "from", m->from - l->time);
-	write_time(j, "to", m->to - l->time);
-	write_fact(j, "length", show_duration(m->to - m->from, length, sizeof(length)));
+	view_write_fact(j, "state", text);
+	view_write_fact_time(j, "from", m->from - l->time);
+	view_write_fact_time(j, "to", m->to - l->time);
+	view_write_fact(j, "length", show_duration(m->to - m->from, length, sizeof(length)));
 	if (is_cpu(l, m->lane) && m->cell.thread)
-		write_fact(j, "thread",
-			   view_write_thread_name(l, view_thread_of_id(l, m->cell.thread), text));
+		view_write_fact(
+			j, "thread",
+			view_write_thread_name(l, view_thread_of_id(l, m->cell.thread), text));
 	if (m->cpu) {
 		snprintf(text, sizeof(text), "CPU %" PRIu64, m->cpu - 1);
-		write_fact(j, "on", text);
+		view_write_fact(j, "on", text);
 	}
 	if (m->woke_count) {
 		snprintf(text, sizeof(text), "%s%" PRIu64 " times", m->given_up ? "at least " : "",
 			 m->woke_count);
-		write_fact(j, "woke others", text);
+		view_write_fact(j, "woke others", text);
 	}
 	if (m->wakeup.time)
-		write_fact(j, "woken by",
-			   view_write_thread_name(l, view_thread_of_lane(l, m->wakeup.from), text));
+		view_write_fact(
+			j, "woken by",
+			view_write_thread_name(l, view_thread_of_lane(l, m->wakeup.from), text));
 	json_array_end(j);
 }
 

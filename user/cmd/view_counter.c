@@ -31,22 +31,6 @@ static struct held_value find_held_value(const struct lanes *l, size_t counter, 
 	return v;
 }
 
-static void write_counter_fact(struct json *j, const char *name, const char *value)
-{
-	json_array(j);
-	json_text(j, name);
-	json_text(j, value);
-	json_array_end(j);
-}
-
-static void write_counter_time(struct json *j, const char *name, uint64_t ns)
-{
-	char text[48];
-
-	snprintf(text, sizeof(text), "%.6f s", (double)ns / 1e9);
-	write_counter_fact(j, name, text);
-}
-
 /* Write the value; of bytes the exact number, too. */
 static void write_value_facts(struct json *j, const struct held_value *v)
 {
@@ -54,17 +38,17 @@ static void write_value_facts(struct json *j, const struct held_value *v)
 	char text[QUANTITY_SIZE], bytes[QUANTITY_SIZE + 8];
 
 	if (!isfinite(v->value)) {
-		write_counter_fact(j, "value",
-				   isinf(v->value) ? "not known: one may be lost" : "none");
+		view_write_fact(j, "value",
+				isinf(v->value) ? "not known: one may be lost" : "none");
 		return;
 	}
-	write_counter_fact(j, "value", quantity_show(q->drawn, v->value, text));
+	view_write_fact(j, "value", quantity_show(q->drawn, v->value, text));
 	if (!strcmp(q->drawn, "bytes")) {
 		snprintf(bytes, sizeof(bytes), "%s bytes", quantity_show("", v->value, text));
-		write_counter_fact(j, "exactly", bytes);
+		view_write_fact(j, "exactly", bytes);
 	}
 	if (q->total)
-		write_counter_fact(j, "it is", "the mean rate of a total until its next value");
+		view_write_fact(j, "it is", "the mean rate of a total until its next value");
 }
 
 static int write_held_value(const struct lanes *l, const struct held_value *v, FILE *out)
@@ -78,9 +62,9 @@ static int write_held_value(const struct lanes *l, const struct held_value *v, F
 	json_key(&j, "facts");
 	json_array(&j);
 	write_value_facts(&j, v);
-	write_counter_time(&j, "from", v->from - l->time);
-	write_counter_time(&j, "to", v->to - l->time);
-	write_counter_fact(&j, "length", show_duration(v->to - v->from, length, sizeof(length)));
+	view_write_fact_time(&j, "from", v->from - l->time);
+	view_write_fact_time(&j, "to", v->to - l->time);
+	view_write_fact(&j, "length", show_duration(v->to - v->from, length, sizeof(length)));
 	json_array_end(&j);
 	json_key_uint(&j, "from", v->from - l->time);
 	json_key_uint(&j, "to", v->to - l->time);

@@ -245,8 +245,7 @@ static void write_mark_name(struct json *j, const struct marks *m, const struct 
 	json_text(j, name);
 }
 
-/* Write a lane: its name, the first column with a mark, and the levels from there to the last one.
- */
+/* Write a lane: its name, the first column with a mark, the levels from there to the last mark. */
 static void write_mark_lane(struct json *j, const struct marks *m, const struct mark_lane *l)
 {
 	char levels[COLUMNS_MAX + 1];
@@ -316,7 +315,6 @@ static int read_marks_request(const struct http_request *q, struct view_choice *
 
 	if (!ret)
 		ret = http_request_number(q, "from", &c->from);
-
 	if (!ret)
 		ret = http_request_number(q, "to", &c->to);
 	if (!ret)

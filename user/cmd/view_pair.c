@@ -46,7 +46,7 @@ void view_leave_second(struct view_traces *t, const char *reason)
 	if (asprintf(&text, "%s%s%s is not shown: %.*s", first->warning ? first->warning : "",
 		     first->warning ? ". " : "", second->path, (int)strcspn(reason, "\n"),
 		     reason) < 0)
-		text = NULL; /* the user has been told */
+		text = NULL; /* the terminal has it */
 	if (text) {
 		free(first->warning);
 		first->warning = text;

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "capture/clock.h"
 #include "cmd/filters.h"
 #include "trace/sequence.h"
 
-#define NSEC_PER_SEC 1000000000ULL
 #define DAY 86400
 
 /* The temporary trace; its folder has nothing else. "": there is none. */

@@ -61,7 +61,7 @@ void html_write_labels(struct html_page *p, struct html_side *side, bool common)
 struct html_samples;
 /*
  * html_times.c. Write when samples were taken, as a member of the profile. Set *columns to what the
- * member tells of, compressed, as base64, which the caller frees. Nothing if a sample has no node.
+ * member describes, compressed, as base64, which the caller frees. Nothing if a sample has no node.
  */
 void html_write_times(struct html_page *p, const struct html_side *side,
 		      const struct html_samples *s, char **columns);

@@ -6,8 +6,7 @@
 
 #include "lanes/lanes.h"
 
-/* Return the index of the first point of a counter at a time or later; c->first + c->count: none.
- */
+/* Return the index of a counter's first point at a time or later; c->first + c->count: none. */
 static size_t first_point_at(const struct lanes_counters *all, const struct lane_counter *c,
 			     uint64_t time)
 {
@@ -59,8 +58,7 @@ static struct counter_column make_column(const struct counter_point *points, siz
 	return made;
 }
 
-/* Return the time at which a column begins. */
-static uint64_t column_edge(const struct counter_range *r, unsigned int column)
+uint64_t lanes_column_edge(const struct counter_range *r, uint64_t column)
 {
 	return r->time + (uint64_t)((unsigned __int128)(r->end - r->time) * column / r->count);
 }
@@ -73,7 +71,7 @@ void lanes_counter_columns(const struct lanes_counters *c, size_t counter,
 	size_t at = first_point_at(c, of, r->time) - of->first;
 
 	for (unsigned int i = 0; i < r->count; i++) {
-		uint64_t begin = column_edge(r, i), end = column_edge(r, i + 1);
+		uint64_t begin = lanes_column_edge(r, i), end = lanes_column_edge(r, i + 1);
 		size_t first = at;
 
 		columns[i] =

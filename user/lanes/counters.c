@@ -7,14 +7,14 @@
 
 #include "lanes/lanes.h"
 
-#define LOST_MOST 64 /* times of lost values that are told apart */
+#define LOST_MOST 64 /* separate times of lost values that are kept */
 
 /* A time in which values were lost. */
 struct lost_time {
 	uint64_t time, end;
 };
 
-/* Note a text that may be the name of a counter: those that begin with '{' are arguments of spans.
+/* Note a text that may be the name of a counter: one that begins with '{' has arguments of spans.
  */
 int lanes_add_name(struct lanes_entities *e, const struct name *n)
 {

@@ -89,6 +89,8 @@ struct counter_range {
 	uint64_t time, end;
 	unsigned int count;
 };
+/* Return the time (ns) at which a column begins; that of column number count is the end. */
+uint64_t lanes_column_edge(const struct counter_range *r, uint64_t column);
 void lanes_counter_columns(const struct lanes_counters *c, size_t counter,
 			   const struct counter_range *r, struct counter_column *columns);
 

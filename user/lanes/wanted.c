@@ -26,7 +26,7 @@ struct wanted {
 /* Return where a column begins, in ns from the begin of the range. */
 static uint64_t wanted_edge(const struct counter_range *r, uint64_t column)
 {
-	return (uint64_t)((__uint128_t)(r->end - r->time) * column / r->count);
+	return lanes_column_edge(r, column) - r->time;
 }
 
 /* Return the column that has a time, in ns from the begin of the range. */

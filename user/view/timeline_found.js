@@ -165,14 +165,14 @@ class FoundMarks {
 			this.near = near;
 			if (isAll)
 				this.whole = near;
-			this.tell();
+			this.showCount();
 			if (!this.whole) {
 				const whole = new MarkLayer(all, await this.ask(all, signal));
 
 				if (signal.aborted)
 					return;
 				this.whole = whole;
-				this.tell();
+				this.showCount();
 			}
 		} catch (error) {
 			if (!signal.aborted)
@@ -188,7 +188,7 @@ class FoundMarks {
 	}
 
 	/* Say how many samples have the function in what is shown. */
-	tell() {
+	showCount() {
 		const { known, found, samples, threads, share, left_out: left } = this.near.answer;
 		const parts = [`${count(found)} of ${plural(samples, "sample")} shown, ` +
 			plural(threads, "thread")];

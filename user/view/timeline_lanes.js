@@ -42,7 +42,7 @@ class LaneRow {
 		this.parts = parts.map(String); // lanes of the threads that share the row
 		this.counter = kind === "counter" ? counterOf(raw) : null;
 		this.note = note; // shown beside the name of a trace
-		this.told = title; // the tooltip of a trace
+		this.title = title; // the tooltip of a trace
 		// rows of a process's threads and runtimes, of a CPU's interrupts, or of a trace
 		this.inside = [];
 		this.of = null; // row of the process or CPU to which such a row belongs

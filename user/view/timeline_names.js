@@ -74,7 +74,7 @@ class LaneNames {
 	}
 
 	title(row) {
-		const parts = [row.told ?? row.label];
+		const parts = [row.title ?? row.label];
 
 		if (Number.isFinite(row.busy))
 			parts.push(`busy ${percent(row.busy, 1)} of the recording`);

@@ -166,7 +166,7 @@ function partOfAll(raws) {
 		ms: parts.reduce((sum, { ms }) => sum + ms, 0) } : undefined;
 }
 
-/* Return the files' names without their folders, if that tells them apart. */
+/* Return the files' names, without their folders if these names differ. */
 function fileNames(files) {
 	const short = files.map((file) => file.slice(file.lastIndexOf("/") + 1));
 
