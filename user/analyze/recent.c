@@ -5,12 +5,10 @@
 #include <string.h>
 
 #include "analyze/buckets.h"
-#include "analyze/entity_store.h"
+#include "analyze/entity_life.h"
 #include "analyze/recent.h"
 
 #define NSEC_PER_SEC 1000000000ULL
-/* Samples of a thread may come up to this many ns after the thread has ended. */
-#define GRACE (10 * NSEC_PER_SEC)
 /*
  * Samples of at most the last 300 ms (here in ns) may be under way when the accounts are read, and
  * are not lost.
@@ -123,54 +121,6 @@ static void mark_window(struct recent *r)
 		for (size_t i = 0; b && i < b->sums.count; i++)
 			mark_thread(r, b->sums.items[i].event);
 	}
-}
-
-/* The functions below drop unused entities. */
-
-static bool keep_unforgotten(void *context, struct entity_store_item *i)
-{
-	const struct recent *r = context;
-
-	return i->used || i->epoch == r->epoch;
-}
-
-static bool may_have_samples(const struct recent *r, uint64_t ended)
-{
-	return !ended || ended + GRACE > r->ticked;
-}
-
-static bool keep_process(void *context, struct entity_store_item *i)
-{
-	const struct recent *r = context;
-	const struct process *p = entity_store_record(i);
-
-	return i->used || may_have_samples(r, p->end);
-}
-
-/*
- * Return whether to keep a thread. A thread whose exit was lost has no end, so it is dropped when
- * its process has been.
- */
-static bool keep_thread(void *context, struct entity_store_item *i)
-{
-	const struct recent *r = context;
-	const struct thread *t = entity_store_record(i);
-
-	return i->used || (may_have_samples(r, t->end) &&
-			   entity_store_find(&r->stores[KIND_PROCESS], t->process));
-}
-
-static int recent_sweep(struct recent *r)
-{
-	static const enum record_kind forgotten[] = {KIND_STACK, KIND_FRAME, KIND_FUNCTION,
-						     KIND_MAPPING};
-	int ret = entity_store_sweep(&r->stores[KIND_PROCESS], keep_process, r);
-
-	if (!ret)
-		ret = entity_store_sweep(&r->stores[KIND_THREAD], keep_thread, r);
-	for (unsigned int i = 0; !ret && i < sizeof(forgotten) / sizeof(forgotten[0]); i++)
-		ret = entity_store_sweep(&r->stores[forgotten[i]], keep_unforgotten, r);
-	return ret;
 }
 
 /* The functions below keep accounts and losses. */
@@ -363,7 +313,7 @@ static int recent_tick(struct sink *s, uint64_t time, struct error *err)
 	recent_drop_old(r);
 	mark_window(r);
 	if (!ret)
-		ret = recent_sweep(r);
+		ret = entity_life_sweep(r->stores, r->epoch, r->ticked);
 	return ret < 0 ? error_errno(err, ret, "cannot keep what was sampled") : 0;
 }
 

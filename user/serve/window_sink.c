@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analyze/entity_life.h"
 #include "serve/window_accounts.h"
 #include "serve/window_trace.h"
 
@@ -16,8 +17,6 @@
 #define NAMES_TIME (3 * NSEC_PER_SEC)
 /* Samples may be so old (ns) at a tick that follows them; so a window begins before its tick. */
 #define UNDER_WAY (NSEC_PER_SEC * 3 / 10)
-/* Samples of a thread may come up to this many ns after the thread has ended. */
-#define GRACE (10 * NSEC_PER_SEC)
 /* Ids of losses count down from here: those of the source count up from 1. */
 #define LAST_LOSS UINT32_MAX
 
@@ -269,48 +268,6 @@ static void end_window(struct windows *w, uint64_t end)
 	w->begin = 0;
 }
 
-/*
- * The functions below drop entities: stacks, frames, functions and mappings that the source has
- * forgotten, processes and threads some time after their end.
- */
-
-static bool keep_of_this_epoch(void *context, struct entity_store_item *i)
-{
-	return i->epoch == ((const struct windows *)context)->epoch;
-}
-
-static bool may_still_run(const struct windows *w, uint64_t ended)
-{
-	return !ended || ended + GRACE > w->last_tick;
-}
-
-static bool keep_process_of_windows(void *context, struct entity_store_item *i)
-{
-	return may_still_run(context, ((struct process *)entity_store_record(i))->end);
-}
-
-/* A thread whose exit was lost has no end, so it is dropped when its process has been. */
-static bool keep_thread_of_windows(void *context, struct entity_store_item *i)
-{
-	const struct windows *w = context;
-	const struct thread *t = entity_store_record(i);
-
-	return may_still_run(w, t->end) && entity_store_find(&w->stores[KIND_PROCESS], t->process);
-}
-
-static int drop_old_entities(struct windows *w)
-{
-	static const enum record_kind forgotten[] = {KIND_STACK, KIND_FRAME, KIND_FUNCTION,
-						     KIND_MAPPING};
-	int ret = entity_store_sweep(&w->stores[KIND_PROCESS], keep_process_of_windows, w);
-
-	if (!ret)
-		ret = entity_store_sweep(&w->stores[KIND_THREAD], keep_thread_of_windows, w);
-	for (size_t i = 0; !ret && i < sizeof(forgotten) / sizeof(forgotten[0]); i++)
-		ret = entity_store_sweep(&w->stores[forgotten[i]], keep_of_this_epoch, w);
-	return ret;
-}
-
 /* The functions below implement the sink. */
 
 /* Put a record into the open window. A failure is that of the window, and is no error. */
@@ -418,7 +375,7 @@ static int windows_tick(struct sink *s, uint64_t time, struct error *err)
 	if (w->begin && end >= w->begin + w->options.length) {
 		end_window(w, end);
 		begin_window(w, end);
-		ret = drop_old_entities(w);
+		ret = entity_life_sweep(w->stores, w->epoch, time);
 	}
 	tick_window(w, &w->open, time);
 	tick_window(w, &w->closing, time);
