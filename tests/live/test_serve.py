@@ -218,6 +218,11 @@ class ServeTest(live.LiveTest):
         config.write_text("window = 10s\n")
         shown = self.skein("serve", "--check-config", "--config", config, "--window", "20s")
         self.assertIn("windows of 20 s", shown)
+        config.write_text("pid = 1,2,3\nage = 0\n")
+        for args, processes in (((), 3), (("-p", "4"), 1), (("-p", "4,5", "-t", "6"), 2)):
+            shown = self.skein("serve", "--check-config", "--config", config, *args)
+            self.assertIn(f"any age, 19 Hz, {processes} processes and {len(args) // 4} threads",
+                          shown)
 
     def test_wrong_choices(self):
         where = ("--folder", self.folder)

@@ -93,8 +93,8 @@ static const struct option_spec serve_specs[] = {
 	 .type = OPTION_TEXT,
 	 .arg = "FILE",
 	 .help = "A file with lines 'KEY = VALUE', where a key is an option above without its "
-		 "dashes, and a flag is yes or no. Options of the command line go first. Default: "
-		 "/etc/skein/serve.conf, if it exists.",
+		 "dashes, and a flag is yes or no. Options of the command line take the place of "
+		 "its own. Default: /etc/skein/serve.conf, if it exists.",
 	 .offset = MEMBER(config)},
 	{.name = "check-config",
 	 .type = OPTION_FLAG,
@@ -102,6 +102,9 @@ static const struct option_spec serve_specs[] = {
 	 .offset = MEMBER(check)},
 	{.name = NULL},
 };
+
+static const struct serve_options serve_defaults = {
+	.window = DEFAULT_WINDOW, .disk = DEFAULT_DISK, .age = DEFAULT_AGE};
 
 static int serve_main(int argc, char **argv);
 
@@ -327,21 +330,28 @@ static void show_config(const struct service_run *s)
 	const struct serve_options *o = &s->options;
 	char window[32], disk[32], age[32];
 
-	printf("%s: right\n", o->config ? o->config : "no configuration");
-	printf("folder %s, windows of %s, at most %s and %s, %llu Hz\n", s->folder,
+	printf("%s%s\n", o->config ? o->config : "no configuration file",
+	       o->config ? " is right" : "");
+	printf("folder %s, windows of %s, at most %s and %s, %llu Hz, ", s->folder,
 	       show_duration(o->window, window, sizeof(window)),
 	       o->disk ? show_bytes(o->disk, disk, sizeof(disk)) : "any size",
 	       o->age ? show_duration(o->age, age, sizeof(age)) : "any age",
 	       (unsigned long long)(o->targets.frequency ? o->targets.frequency
 							 : DEFAULT_FREQUENCY));
+	if (o->targets.pids.count || o->targets.tids.count)
+		printf("%zu processes and %zu threads\n", o->targets.pids.count,
+		       o->targets.tids.count);
+	else
+		printf("all processes that fit\n");
 }
 
 /*
- * Read the configuration, then the command line again, which goes first. Return 0 or an exit
- * status.
+ * Read the configuration and then the command line again, whose options take the place of those of
+ * the configuration. Return 0 or an exit status.
  */
 static int read_serve_config(struct service_run *s, int argc, char **argv)
 {
+	const bool pids = s->options.targets.pids.count, tids = s->options.targets.tids.count;
 	static const char *const except[] = {"config", "check-config", NULL};
 	struct options_file f = {.command = &serve_command, .except = except};
 	struct error err = {""};
@@ -352,10 +362,18 @@ static int read_serve_config(struct service_run *s, int argc, char **argv)
 	if (!s->options.config)
 		s->options.config = DEFAULT_CONFIG;
 	f.path = s->options.config;
+	targets_free(&s->options.targets);
+	s->options = serve_defaults;
+	s->options.config = f.path;
 	ret = options_read_file(&f, &s->options, &err);
 	s->config = f.text;
 	if (ret < 0)
 		return log_failure(2, &err);
+	/* A list of the command line would be added to that of the configuration. */
+	if (pids)
+		vector_free(&s->options.targets.pids);
+	if (tids)
+		vector_free(&s->options.targets.tids);
 	return command_parse(&serve_command, argc, argv, &s->options) < 0 ? 2 : 0;
 }
 
@@ -378,7 +396,7 @@ static int run_service(struct service_run *s)
 static int serve_main(int argc, char **argv)
 {
 	struct service_run s = {
-		.options = {.window = DEFAULT_WINDOW, .disk = DEFAULT_DISK, .age = DEFAULT_AGE},
+		.options = serve_defaults,
 		.lock = -1,
 		.signals = -1,
 		.notifier.socket = -1,
