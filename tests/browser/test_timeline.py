@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # beside others
+# timeout: 600
 """Test the timeline of the page in a browser, fed by a stub of skein view's server."""
 import os
 import pathlib
