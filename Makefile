@@ -212,7 +212,7 @@ $(O)/view/page.h: tools/page $(PAGE)
 	$(call say,PAGE,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)tools/page $(PAGE) >$@.tmp && mv $@.tmp $@
-$(O)/user/export/html.o $(O)/user/export/html_shell.o: | $(O)/view/page.h
+$(O)/user/export/page_parts.o: | $(O)/view/page.h
 
 $(O)/%.o: %.c
 	$(call say,CC,$<)
@@ -227,9 +227,11 @@ $(O)/bpf/$(ARCH)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h bpf/unwind/*.h) vmlinux
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) $(PREFIX_MAP) -c -o $@ $<
 
+# The program contains the objects without their DWARF, a third of them, which nothing reads.
 $(O)/bpf/%.skel.h: $(O)/bpf/$(ARCH)/%.bpf.o
 	$(call say,SKEL,$@)
-	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@.tmp && mv $@.tmp $@
+	$(Q)$(BPFTOOL) gen object $(O)/bpf/$*.o $<
+	$(Q)$(BPFTOOL) gen skeleton $(O)/bpf/$*.o name $*_bpf > $@.tmp && mv $@.tmp $@
 
 $(UNIT) $(READERS): $(O)/tests/%: tests/%.c $(LIBRARY)
 	$(call say,TEST,$@)

@@ -23,7 +23,7 @@ from traces import make_scene
 
 BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build"))
 STATIC = BUILD / "static" / "skein"
-SIZE = 10_500_000 # bytes
+SIZE = 10_000_000 # bytes
 CHROOT = shutil.which("chroot", path="/usr/sbin:/usr/bin:/sbin:/bin")
 
 

@@ -26,9 +26,9 @@
 #include "export/html_columns.h"
 #include "export/html_named.h"
 #include "export/html_page.h"
+#include "export/page_parts.h"
 #include "export/roots.h"
 #include "export/wait_colours.h"
-#include "view/page.h"
 
 #ifndef SKEIN_VERSION
 #define SKEIN_VERSION "unknown"
@@ -678,7 +678,7 @@ int html_write(FILE *out, const struct profile *profile, const struct profile *b
 	struct html_page p = {.from = o->from, .to = o->to};
 
 	json_begin(&p.json, out, false);
-	fwrite(page_head, 1, sizeof(page_head), out);
+	fwrite(page_parts.head, 1, page_parts.head_size, out);
 	html_write_data(&p, profile, before, o);
 	names_free(&p.strings);
 	if (o->timeline && o->timeline->columns)
@@ -686,7 +686,7 @@ int html_write(FILE *out, const struct profile *profile, const struct profile *b
 	if (p.samples)
 		html_write_columns(out, "samples", p.samples);
 	free(p.samples);
-	fwrite(page_tail, 1, sizeof(page_tail), out);
+	fwrite(page_parts.tail, 1, page_parts.tail_size, out);
 	return p.error ? error_errno(err, p.error, "cannot write the page") : 0;
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "export/export.h"
-#include "view/page.h"
+#include "export/page_parts.h"
 
 #define POLICY_BEGINS "http-equiv=\"Content-Security-Policy\" content=\""
 #define FETCHES "default-src 'none'; connect-src 'self'"
@@ -18,7 +18,7 @@
 /* Return the part of the page's head that begins at, or after, a text that it has. */
 static const char *shell_find(const char *text, bool behind)
 {
-	const char *at = memmem(page_head, sizeof(page_head), text, strlen(text));
+	const char *at = memmem(page_parts.head, page_parts.head_size, text, strlen(text));
 
 	return at && behind ? at + strlen(text) : at;
 }
@@ -34,8 +34,8 @@ static void shell_put_policy(FILE *out, const char *policy, size_t size)
 
 static int shell_write(struct html_shell *s, FILE *out)
 {
-	const char *head = (const char *)page_head, *policy = shell_find(POLICY_BEGINS, true);
-	const char *end = policy ? memchr(policy, '"', head + sizeof(page_head) - policy) : NULL;
+	const char *head = page_parts.head, *policy = shell_find(POLICY_BEGINS, true);
+	const char *end = policy ? memchr(policy, '"', head + page_parts.head_size - policy) : NULL;
 	size_t size;
 	FILE *header;
 
@@ -46,11 +46,11 @@ static int shell_write(struct html_shell *s, FILE *out)
 		return -ENOMEM;
 	shell_put_policy(header, policy, end - policy);
 	fputs(NO_FRAMES, header);
-	fwrite(page_head, 1, policy - head, out);
+	fwrite(head, 1, policy - head, out);
 	shell_put_policy(out, policy, end - policy);
-	fwrite(end, 1, head + sizeof(page_head) - end, out);
+	fwrite(end, 1, head + page_parts.head_size - end, out);
 	fputs("{\"feed\":true}", out);
-	fwrite(page_tail, 1, sizeof(page_tail), out);
+	fwrite(page_parts.tail, 1, page_parts.tail_size, out);
 	return fclose(header) ? -ENOMEM : 0;
 }
 
