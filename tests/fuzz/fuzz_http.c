@@ -34,6 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char token[] = "0123456789abcdef0123456789abcdef";
 	char *text = strndup((const char *)data, size), *name, *rest = text;
+	const struct http_access usual = {0};
 	struct http_heads heads = {0};
 
 	if (!text)
@@ -42,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* Lines of a header: pairs of a name and a value. */
 	while ((name = strsep(&rest, "\n")) && rest)
 		http_heads_add(&heads, name, strsep(&rest, "\n"));
-	if (!http_check_heads(&heads, false, token) &&
+	if (!http_check_heads(&heads, false, &usual, token) &&
 	    (!http_host_is_local(heads.values[HTTP_HOST]) ||
 	     !http_token_equal(token, heads.values[HTTP_TOKEN])))
 		abort();

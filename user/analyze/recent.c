@@ -6,6 +6,7 @@
 
 #include "analyze/buckets.h"
 #include "analyze/entity_life.h"
+#include "analyze/entity_marks.h"
 #include "analyze/recent.h"
 
 #define NSEC_PER_SEC 1000000000ULL
@@ -14,10 +15,6 @@
  * are not lost.
  */
 #define UNDER_WAY (300 * NSEC_PER_SEC / 1000)
-
-/* Kinds of entity that are kept; each comes after the kinds that it refers to. X(KIND) */
-#define ENTITY_KINDS(X) \
-	X(HOST) X(EVENT) X(PROCESS) X(THREAD) X(MAPPING) X(FUNCTION) X(FRAME) X(STACK)
 
 /* The flags of a sample that say which interrupt ended a wait. */
 #define BY_INTERRUPT \
@@ -51,75 +48,20 @@ static struct recent *recent_of_source(struct source *s)
 	return (struct recent *)((char *)s - offsetof(struct recent, source));
 }
 
-/* The functions below mark the entities in use. */
-
-static void *mark_entity(struct recent *r, enum record_kind kind, uint64_t id)
-{
-	struct entity_store_item *i = id ? entity_store_find(&r->stores[kind], id) : NULL;
-
-	if (!i || i->used)
-		return NULL;
-	i->used = true;
-	return entity_store_record(i);
-}
-
-static void mark_thread(struct recent *r, uint64_t id)
-{
-	const struct thread *t = mark_entity(r, KIND_THREAD, id);
-
-	if (t)
-		mark_entity(r, KIND_PROCESS, t->process);
-}
-
-static void mark_mapping(struct recent *r, uint64_t id)
-{
-	const struct mapping *m = mark_entity(r, KIND_MAPPING, id);
-
-	if (m)
-		mark_entity(r, KIND_PROCESS, m->process);
-}
-
-static void mark_frame(struct recent *r, uint64_t id)
-{
-	const struct frame *f = mark_entity(r, KIND_FRAME, id);
-	const struct function *of = f ? mark_entity(r, KIND_FUNCTION, f->function) : NULL;
-
-	if (f)
-		mark_mapping(r, f->mapping);
-	if (of)
-		mark_mapping(r, of->mapping);
-}
-
-static void mark_stack(struct recent *r, uint64_t id)
-{
-	const struct stack *s;
-
-	for (; (s = mark_entity(r, KIND_STACK, id)); id = s->parent)
-		mark_frame(r, s->frame);
-}
-
-static void clear_recent_marks(struct recent *r)
-{
-	for (int kind = 0; kind < KIND_COUNT; kind++)
-		for (size_t i = 0; r->stores[kind].kind && i < r->stores[kind].count; i++)
-			entity_store_at(&r->stores[kind], i)->used =
-				kind == KIND_HOST || kind == KIND_EVENT;
-}
-
 /* Mark all hosts and events, and everything to which samples of the window refer. */
 static void mark_window(struct recent *r)
 {
-	clear_recent_marks(r);
+	entity_marks_begin(r->stores);
 	for (unsigned int place = 0; place < BUCKETS; place++) {
 		const struct bucket *b = buckets_at(&r->buckets, place);
 
 		for (size_t i = 0; b && i < b->sums.count; i++) {
-			mark_thread(r, b->sums.items[i].thread);
-			mark_stack(r, b->sums.items[i].stack);
+			entity_mark_thread(r->stores, b->sums.items[i].thread);
+			entity_mark_stack(r->stores, b->sums.items[i].stack);
 		}
 		b = buckets_at(&r->waits, place);
 		for (size_t i = 0; b && i < b->sums.count; i++)
-			mark_thread(r, b->sums.items[i].event);
+			entity_mark_thread(r->stores, b->sums.items[i].event);
 	}
 }
 
@@ -348,19 +290,6 @@ static void recent_free(struct sink *s)
 
 /* The functions below implement the source, which puts the contents of the window. */
 
-static int recent_put_used(struct recent *r, enum record_kind kind, struct sink *to,
-			   struct error *err)
-{
-	struct entity_store *store = &r->stores[kind];
-	int ret = 0;
-
-	for (size_t i = 0; !ret && i < store->count; i++)
-		if (entity_store_at(store, i)->used)
-			ret = sink_put(to, kind, entity_store_record(entity_store_at(store, i)),
-				       err);
-	return ret;
-}
-
 static int recent_put_sums(struct recent *r, struct sink *to, struct error *err)
 {
 	int ret = 0;
@@ -377,14 +306,10 @@ static int recent_put_sums(struct recent *r, struct sink *to, struct error *err)
 static int recent_run(struct source *s, struct sink *to, struct error *err)
 {
 	struct recent *r = recent_of_source(s);
-	int ret = 0;
+	int ret;
 
 	mark_window(r);
-#define PUT_USED(KIND) \
-	if (!ret) \
-		ret = recent_put_used(r, KIND_##KIND, to, err);
-	ENTITY_KINDS(PUT_USED)
-#undef PUT_USED
+	ret = entity_marks_put(r->stores, to, err);
 	return ret ? ret : recent_put_sums(r, to, err);
 }
 
@@ -411,7 +336,7 @@ int recent_sink(struct sink **out, uint64_t window, struct error *err)
 #define INIT_STORE(KIND) \
 	entity_store_init(&r->stores[KIND_##KIND], KIND_##KIND); \
 	r->sink.wants |= WANT(KIND);
-	ENTITY_KINDS(INIT_STORE)
+	ENTITY_MARK_KINDS(INIT_STORE)
 #undef INIT_STORE
 	*out = &r->sink;
 	return 0;

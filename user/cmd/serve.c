@@ -19,6 +19,7 @@
 #include "capture/clock.h"
 #include "cmd/commands.h"
 #include "cmd/recorder.h"
+#include "cmd/serve_http.h"
 #include "cmd/signals.h"
 #include "serve/notify.h"
 #include "serve/window_sink.h"
@@ -42,6 +43,7 @@ struct serve_options {
 	struct targets targets;
 	const char *config, *folder, *unwind_cache;
 	uint64_t window, disk, age;
+	struct serve_http_options http;
 	bool check;
 };
 
@@ -87,6 +89,8 @@ static const struct option_spec serve_specs[] = {
 	 .offset = MEMBER(unwind_cache)},
 	SERVICE_RULES_OPTION,
 	TARGET_OPTIONS("Every process on all CPUs. The default."),
+
+	SERVE_HTTP_OPTIONS(MEMBER(http)),
 
 	{.name = "Configuration", .type = OPTION_HEADING},
 	{.name = "config",
@@ -143,6 +147,7 @@ struct service_run {
 	int signals; /* signalfd; -1: none */
 	bool ended; /* by a signal */
 	struct sink *windows;
+	struct serve_http http;
 	struct notifier notifier; /* to systemd */
 	bool ready; /* systemd knows that it records */
 	uint64_t status; /* when the status was sent last, ns */
@@ -197,6 +202,7 @@ static bool serve_continues(void *context, const struct capture_progress *p)
 	struct service_run *s = context;
 
 	serve_read_signals(s);
+	serve_http_poll(&s->http, p);
 	if (s->windows) {
 		warn_of_failed_windows(s);
 		notify_progress(s, p);
@@ -212,7 +218,7 @@ static struct capture_options serve_capture_options(struct service_run *s)
 		.sample = true,
 		.keep = SERVE_KEEP,
 		.fds.release = -1,
-		.fds.wake = s->signals,
+		.fds.wake = s->http.wake,
 		.wait_names = CAPTURE_WAIT_NAMES,
 		.keep_going = serve_continues,
 		.context = s,
@@ -232,6 +238,7 @@ static int open_window_sink(struct service_run *s, struct error *err)
 		.folder = s->folder,
 		.length = s->options.window,
 		.budget = {s->options.disk, s->options.age / NSEC_PER_SEC},
+		.demand = s->http.network ? &s->http.demand : NULL,
 	};
 
 	return window_sink(&s->windows, &o, err);
@@ -258,6 +265,7 @@ static int serve_windows(struct service_run *s)
 	recorder_warn_of_needs();
 	ret = open_window_sink(s, &err);
 	if (!ret) {
+		s->http.windows = s->windows;
 		log_info("serve: windows go to %s", s->folder);
 		ret = pipe_join(source, s->windows, &err);
 	}
@@ -267,6 +275,7 @@ static int serve_windows(struct service_run *s)
 		log_info("serve: ended after %llu windows", (unsigned long long)counts.written);
 	}
 	source_free(source);
+	s->http.windows = NULL;
 	sink_free(s->windows);
 	return ret ? log_failure(1, &err) : 0;
 }
@@ -390,7 +399,8 @@ static int run_service(struct service_run *s)
 	s->signals = signals_catch(caught, sizeof(caught) / sizeof(caught[0]));
 	if (s->signals < 0)
 		return log_error(1, "serve: signals: %s", strerror(-s->signals));
-	return serve_windows(s);
+	status = serve_http_start(&s->http, s->folder, s->signals);
+	return status ? status : serve_windows(s);
 }
 
 static int serve_main(int argc, char **argv)
@@ -399,6 +409,7 @@ static int serve_main(int argc, char **argv)
 		.options = serve_defaults,
 		.lock = -1,
 		.signals = -1,
+		.http = {.listener = -1, .wake = -1},
 		.notifier.socket = -1,
 	};
 	int first = command_parse(&serve_command, argc, argv, &s.options), status;
@@ -411,11 +422,14 @@ static int serve_main(int argc, char **argv)
 	status = read_serve_config(&s, argc, argv);
 	if (!status)
 		status = check_serve_options(&s.options);
+	if (!status)
+		status = serve_http_prepare(&s.http, &s.options.http);
 	choose_window_folder(&s);
 	if (!status && s.options.check)
 		show_config(&s);
 	else if (!status)
 		status = run_service(&s);
+	serve_http_end(&s.http);
 	if (s.signals >= 0)
 		close(s.signals);
 	if (s.lock >= 0)

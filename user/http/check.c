@@ -13,6 +13,8 @@ static const char *const head_names[HTTP_HEADS] = {
 	[HTTP_HOST] = "Host",
 	[HTTP_ORIGIN] = "Origin",
 	[HTTP_TOKEN] = HTTP_TOKEN_HEADER,
+	[HTTP_AUTHORIZATION] = "Authorization",
+	[HTTP_ACCEPT] = "Accept",
 	[HTTP_SITE] = "Sec-Fetch-Site",
 	[HTTP_MODE] = "Sec-Fetch-Mode",
 	[HTTP_DESTINATION] = "Sec-Fetch-Dest",
@@ -35,8 +37,10 @@ void http_heads_add(struct http_heads *h, const char *name, const char *value)
 	for (size_t i = 0; i < HTTP_HEADS; i++) {
 		if (strcasecmp(name, head_names[i]) != 0)
 			continue;
-		h->repeated |= h->values[i] != NULL;
-		h->values[i] = value ? value : "";
+		/* Several lines of Accept mean one list; its first line is enough. */
+		h->repeated |= h->values[i] != NULL && i != HTTP_ACCEPT;
+		if (!h->values[i])
+			h->values[i] = value ? value : "";
 		return;
 	}
 }
@@ -77,13 +81,32 @@ bool http_host_is_local(const char *host)
 
 bool http_token_equal(const char *token, const char *given)
 {
+	size_t length = strlen(token);
 	unsigned char differ = 0;
 
-	if (!given || strlen(given) != HTTP_TOKEN_LENGTH)
+	if (!given || strlen(given) != length)
 		return false;
-	for (size_t i = 0; i < HTTP_TOKEN_LENGTH; i++)
+	for (size_t i = 0; i < length; i++)
 		differ |= (unsigned char)(token[i] ^ given[i]);
 	return !differ;
+}
+
+/* Return the token of "Bearer TOKEN" (RFC 6750), or NULL. */
+static const char *bearer_of(const char *authorization)
+{
+	static const char scheme[] = "Bearer ";
+
+	if (!authorization || strncasecmp(authorization, scheme, sizeof(scheme) - 1) != 0)
+		return NULL;
+	authorization += sizeof(scheme) - 1;
+	return authorization + strspn(authorization, " ");
+}
+
+static bool has_token(const struct http_heads *h, const struct http_access *a, const char *token)
+{
+	if (a->bearer)
+		return http_token_equal(a->bearer, bearer_of(h->values[HTTP_AUTHORIZATION]));
+	return a->no_token || http_token_equal(token, h->values[HTTP_TOKEN]);
 }
 
 /*
@@ -116,19 +139,19 @@ static bool is_own_origin(const struct http_heads *h)
 }
 
 const struct http_refusal *http_check_heads(const struct http_heads *h, bool open,
-					    const char *token)
+					    const struct http_access *a, const char *token)
 {
 	if (h->repeated)
 		return &repeated_head;
 	if (!h->values[HTTP_HOST])
 		return &no_host;
-	if (!http_host_is_local(h->values[HTTP_HOST]))
+	if (!a->any_host && !http_host_is_local(h->values[HTTP_HOST]))
 		return &foreign_host;
 	if (h->values[HTTP_CONTENT_LENGTH] || h->values[HTTP_TRANSFER_ENCODING])
 		return &has_body;
 	if (!is_own_origin(h) || !is_own_site(h, open))
 		return &foreign_origin;
-	if (!open && !http_token_equal(token, h->values[HTTP_TOKEN]))
+	if (!open && !has_token(h, a, token))
 		return &bad_token;
 	return NULL;
 }

@@ -10,6 +10,8 @@
  *   request. An open route may be the target of a link, which is a navigation, from anywhere;
  * - any body, because two lengths that contradict each other split one request into two;
  * - two tokens, or one that is wrong or missing for a route that is not open.
+ *
+ * A configuration may relax the rules of Host and token (struct http_access).
  */
 #ifndef SKEIN_HTTP_CHECK_H
 #define SKEIN_HTTP_CHECK_H
@@ -24,6 +26,8 @@ enum http_head {
 	HTTP_HOST,
 	HTTP_ORIGIN,
 	HTTP_TOKEN,
+	HTTP_AUTHORIZATION,
+	HTTP_ACCEPT,
 	HTTP_SITE,
 	HTTP_MODE,
 	HTTP_DESTINATION,
@@ -44,16 +48,20 @@ void http_heads_add(struct http_heads *h, const char *name, const char *value);
 const struct http_refusal *http_check_line(const char *method, const char *version);
 
 /*
- * Return why a header is refused, or NULL. open says whether the route needs no token; token has
- * HTTP_TOKEN_LENGTH characters.
+ * Return why a header is refused, or NULL. open says whether the route needs no token; token is the
+ * random one, which counts unless a has another or asks for none.
  */
+struct http_access;
 const struct http_refusal *http_check_heads(const struct http_heads *h, bool open,
-					    const char *token);
+					    const struct http_access *a, const char *token);
 
 /* Return whether a Host is localhost, 127.0.0.1 or [::1], with any port or none. */
 bool http_host_is_local(const char *host);
 
-/* Compare in a time that does not depend on how much of given is right. given may be NULL. */
+/*
+ * Compare in a time that depends on the length of given, but not on how much of it is right. given
+ * may be NULL.
+ */
 bool http_token_equal(const char *token, const char *given);
 
 #endif

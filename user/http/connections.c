@@ -15,10 +15,11 @@ static uint64_t monotonic_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static void shut_connection(struct http_connection *c)
+static void shut_connection(struct http_connections *all, struct http_connection *c)
 {
 	shutdown(c->fd, SHUT_RDWR);
 	c->shut = true;
+	atomic_fetch_add(&all->shut, 1);
 }
 
 static void shut_surplus(struct http_connections *all)
@@ -36,7 +37,7 @@ static void shut_surplus(struct http_connections *all)
 			oldest = c;
 	}
 	if (open > HTTP_CONNECTIONS_MAX && oldest)
-		shut_connection(oldest);
+		shut_connection(all, oldest);
 }
 
 struct http_connection *http_connection_open(struct http_connections *all, int fd)
@@ -52,6 +53,7 @@ struct http_connection *http_connection_open(struct http_connections *all, int f
 		return c;
 	}
 	shutdown(fd, SHUT_RDWR);
+	atomic_fetch_add(&all->shut, 1);
 	return NULL;
 }
 
@@ -81,7 +83,7 @@ int http_connections_close_late(struct http_connections *all)
 		if (!c->used || c->shut)
 			continue;
 		if (c->ends <= now)
-			shut_connection(c);
+			shut_connection(all, c);
 		else if (c->ends < next)
 			next = c->ends;
 	}

@@ -13,6 +13,7 @@
 #ifndef SKEIN_HTTP_CONNECTIONS_H
 #define SKEIN_HTTP_CONNECTIONS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -35,6 +36,7 @@ struct http_connections {
 	struct http_connection slots[HTTP_CONNECTIONS_SLOTS];
 	unsigned int header_ms;
 	uint64_t phases; /* that have begun */
+	atomic_uint_fast64_t shut; /* connections that were shut down; any thread may read it */
 };
 
 /*

@@ -102,13 +102,16 @@ static const struct http_refusal *check_request(struct http_server *s, struct ht
 		return &bad_line;
 	q->route = find_route(&s->config, q->target.text);
 	MHD_get_connection_values(q->mhd, MHD_HEADER_KIND, add_head_field, &heads);
-	refused = http_check_heads(&heads, !q->route || q->route->open, s->token);
+	q->accept = heads.values[HTTP_ACCEPT];
+	refused =
+		http_check_heads(&heads, !q->route || q->route->open, &s->config.access, s->token);
 	return !refused && !q->route ? &no_route : refused;
 }
 
 static enum MHD_Result refuse_request(struct http_server *s, struct http_request *q,
 				      const struct http_refusal *refused)
 {
+	atomic_fetch_add(&s->refused, 1);
 	http_connection_begin(&s->connections, q->connection, HTTP_SENDING);
 	return http_refusal_send(q->mhd, refused);
 }
@@ -144,6 +147,7 @@ enum MHD_Result http_continue_request(void *cls, struct MHD_Connection *mhd, con
 	case HTTP_ACCEPTED:
 		return give_request(s, q);
 	default:
+		atomic_fetch_add(&s->answered, 1);
 		http_connection_begin(&s->connections, q->connection, HTTP_SENDING);
 		return http_answer_send(mhd, &q->answer);
 	}

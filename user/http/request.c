@@ -42,6 +42,11 @@ const char *http_request_text(const struct http_request *q, const char *name)
 	return http_target_find(&q->target, name);
 }
 
+const char *http_request_accept(const struct http_request *q)
+{
+	return q->accept ? q->accept : "";
+}
+
 int http_request_number(const struct http_request *q, const char *name, uint64_t *value)
 {
 	const char *text = http_target_find(&q->target, name);

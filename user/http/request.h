@@ -27,6 +27,7 @@ struct http_request {
 	uintptr_t raw; /* where libmicrohttpd has the target */
 	size_t raw_length;
 	const struct http_refusal *refused; /* why the target is refused, or NULL */
+	const char *accept; /* the header Accept, or NULL; libmicrohttpd has it */
 	const struct http_config *config; /* of the server */
 	const atomic_bool *stopping; /* the server */
 	clockid_t clock; /* CPU time of the handler's thread */

@@ -56,11 +56,14 @@ static int listen_on(uint16_t port, struct sockaddr_in *address, struct error *e
 static int start_daemon(struct http_server *s, struct error *err)
 {
 	struct sockaddr_in address;
-	int fd = listen_on(s->config.port, &address, err);
+	int fd = s->config.listener;
 
-	if (fd < 0)
-		return fd;
-	s->port = ntohs(address.sin_port);
+	if (!fd) {
+		fd = listen_on(s->config.port, &address, err);
+		if (fd < 0)
+			return fd;
+		s->port = ntohs(address.sin_port);
+	}
 	s->daemon = MHD_start_daemon(
 		MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, http_continue_request, s,
 		MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_STRICT_FOR_CLIENT, 1,
@@ -122,7 +125,7 @@ static int start_threads(struct http_server *s, struct error *err)
 	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (s->wake < 0)
 		return error_errno(err, -errno, "eventfd() failed");
-	ret = http_workers_start(&s->workers, s->wake);
+	ret = http_workers_start(&s->workers, s->config.workers, s->wake);
 	s->working = true;
 	if (ret == 0)
 		ret = http_thread_start(&s->thread, run_server, s);
@@ -141,6 +144,7 @@ int http_server_start(struct http_server **out, const struct http_config *c, str
 	s->config = *c;
 	s->config.header_ms = c->header_ms ? c->header_ms : HEADER_MS;
 	s->config.cpu_ms = c->cpu_ms ? c->cpu_ms : CPU_MS;
+	s->config.workers = c->workers ? c->workers : HTTP_WORKERS;
 	s->connections.header_ms = s->config.header_ms;
 	ret = make_token(s, err);
 	if (ret == 0)
@@ -179,6 +183,15 @@ void http_server_stop(struct http_server *s)
 uint16_t http_server_port(const struct http_server *s)
 {
 	return s->port;
+}
+
+void http_server_counts(const struct http_server *s, struct http_counts *out)
+{
+	*out = (struct http_counts){
+		.answered = atomic_load(&s->answered),
+		.refused = atomic_load(&s->refused),
+		.shut = atomic_load(&s->connections.shut),
+	};
 }
 
 const char *http_server_token(const struct http_server *s)

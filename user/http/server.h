@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small HTTP server for one user on this machine, on libmicrohttpd. It listens on 127.0.0.1 only,
- * answers GET and HEAD by a table of routes, and knows nothing of what it serves.
+ * A small HTTP server for one user on this machine, on libmicrohttpd. It listens on 127.0.0.1, or
+ * on a socket that it is given, answers GET and HEAD by a table of routes, and knows nothing of
+ * what it serves.
  *
  * The loopback interface is open to every user of the machine and to every page that the user's
  * browser shows. So a route needs a token unless it says otherwise, and check.h lists which
  * requests are refused before a handler sees them.
  *
- * One thread does all input and output. Handlers run on HTTP_WORKERS other threads, so they must be
+ * One thread does all input and output. Handlers run on other threads, the workers, so they must be
  * safe to run at the same time. When all are busy, a request gets 503 with Retry-After.
  */
 #ifndef SKEIN_HTTP_SERVER_H
@@ -19,7 +20,8 @@
 
 #include "base/error.h"
 
-#define HTTP_WORKERS 4
+#define HTTP_WORKERS 4 /* unless the configuration has another number */
+#define HTTP_WORKERS_MAX 16
 #define HTTP_TOKEN_LENGTH 32 /* hexadecimal digits of 16 random bytes */
 #define HTTP_TOKEN_HEADER "X-Skein-Token"
 
@@ -46,8 +48,22 @@ struct http_route {
 	int (*answer)(void *context, const struct http_request *q, struct http_answer *a);
 };
 
+/* Which requests are answered; zeroed: those with a random token, to a Host of this machine. */
+struct http_access {
+	/*
+	 * a token that comes as "Authorization: Bearer TOKEN", in place of the random one; must
+	 * outlive the server
+	 */
+	const char *bearer;
+	bool no_token; /* No route needs a token: all who can connect may read everything. */
+	bool any_host; /* A Host of another machine is accepted; only safe with a bearer token. */
+};
+
 struct http_config {
 	uint16_t port; /* 0: the kernel chooses one */
+	int listener; /* a listening socket, the server's from then on, in place of port; 0: none */
+	struct http_access access;
+	unsigned int workers; /* requests that are handled at once; 0: HTTP_WORKERS */
 	const struct http_route *routes;
 	size_t route_count;
 	void *context; /* for the handlers */
@@ -71,7 +87,17 @@ void http_server_stop(struct http_server *s);
 
 uint16_t http_server_port(const struct http_server *s);
 
-/* Return the token that requests must have in their header HTTP_TOKEN_HEADER. */
+/* What became of requests and connections so far. */
+struct http_counts {
+	uint64_t answered; /* by a handler */
+	uint64_t refused; /* requests, before a handler saw them */
+	uint64_t shut; /* connections, because they were late or too many */
+};
+
+/* Any thread may call it. */
+void http_server_counts(const struct http_server *s, struct http_counts *out);
+
+/* Return the random token that requests may need in their header HTTP_TOKEN_HEADER. */
 const char *http_server_token(const struct http_server *s);
 
 /*
@@ -92,6 +118,9 @@ bool http_request_abandoned(const struct http_request *q);
  * It is UTF-8 without control characters. No name comes twice in a request.
  */
 const char *http_request_text(const struct http_request *q, const char *name);
+
+/* Return the header Accept; "" if there is none. */
+const char *http_request_accept(const struct http_request *q);
 
 /*
  * Read a parameter that consists of decimal digits only. Return 0, -ENOENT if there is none, or

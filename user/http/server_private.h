@@ -15,6 +15,7 @@ struct http_server {
 	struct http_workers workers;
 	struct MHD_Daemon *daemon;
 	atomic_bool stopping;
+	atomic_uint_fast64_t answered, refused; /* struct http_counts */
 	bool working, looping; /* the workers and the thread have been started */
 	int wake; /* eventfd that wakes the thread */
 	pthread_t thread;

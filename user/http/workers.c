@@ -52,14 +52,15 @@ static void *run_handlers(void *context)
 	return NULL;
 }
 
-int http_workers_start(struct http_workers *w, int wake)
+int http_workers_start(struct http_workers *w, unsigned int count, int wake)
 {
 	int ret = 0;
 
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->given, NULL);
 	w->wake = wake;
-	while (w->started < HTTP_WORKERS && !ret) {
+	w->count = count < HTTP_WORKERS_MAX ? count : HTTP_WORKERS_MAX;
+	while (w->started < w->count && !ret) {
 		ret = http_thread_start(&w->threads[w->started], run_handlers, w);
 		w->started += !ret;
 	}
@@ -71,7 +72,7 @@ bool http_workers_give(struct http_workers *w, struct http_request *q)
 	bool is_free;
 
 	pthread_mutex_lock(&w->lock);
-	is_free = w->busy < HTTP_WORKERS;
+	is_free = w->busy < w->count;
 	if (is_free) {
 		w->busy++;
 		q->next = w->waiting;

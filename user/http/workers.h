@@ -13,13 +13,17 @@ struct http_workers {
 	pthread_cond_t given;
 	struct http_request *waiting, *done; /* lists */
 	bool stop;
+	unsigned int count; /* threads there are to be */
 	unsigned int started, busy; /* threads; requests given and not taken back */
 	int wake; /* eventfd; each end of a handler adds to it */
-	pthread_t threads[HTTP_WORKERS];
+	pthread_t threads[HTTP_WORKERS_MAX];
 };
 
-/* wake must stay open until the workers have stopped. Return 0 or a negative errno. */
-int http_workers_start(struct http_workers *w, int wake);
+/*
+ * Start count workers, at most HTTP_WORKERS_MAX. wake must stay open until they have stopped.
+ * Return 0 or a negative errno.
+ */
+int http_workers_start(struct http_workers *w, unsigned int count, int wake);
 
 /* Return whether a worker was free to take the request. */
 bool http_workers_give(struct http_workers *w, struct http_request *q);

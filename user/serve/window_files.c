@@ -44,8 +44,7 @@ static const char *parse_stamp(const char *text, uint64_t *out)
 	return rest;
 }
 
-/* Parse the name of a complete window, such as 20261127T094500Z-60s.skein or ...-60s-2.skein. */
-static bool parse_window_name(const char *name, struct window_file *out)
+bool window_files_parse(const char *name, struct window_file *out)
 {
 	unsigned long long length;
 	const char *rest = parse_stamp(name, &out->begin);
@@ -93,7 +92,7 @@ int window_files_list(struct window_files *out, const char *folder, struct error
 		struct window_file w = {.bytes = 0};
 		struct stat st;
 
-		if (!parse_window_name(e->d_name, &w) ||
+		if (!window_files_parse(e->d_name, &w) ||
 		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 		    !S_ISREG(st.st_mode))
 			continue;

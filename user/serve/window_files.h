@@ -8,6 +8,7 @@
 #define SKEIN_SERVE_WINDOW_FILES_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,12 @@ struct window_file {
 struct window_files {
 	VECTOR(struct window_file) list; /* by begin */
 };
+
+/*
+ * Parse the name of a complete window, such as 20261127T094500Z-60s.skein or ...-60s-2.skein, into
+ * *out, without its size. Return whether it is one.
+ */
+bool window_files_parse(const char *name, struct window_file *out);
 
 /*
  * List the windows of a folder. Files with other names are not listed. Return 0, or a negative

@@ -20,8 +20,6 @@
 /* Ids of losses count down from here: those of the source count up from 1. */
 #define LAST_LOSS UINT32_MAX
 
-/* Entities of every window: those that others refer to come when a record needs them. */
-#define IN_EVERY_WINDOW (WANT(INFO) | WANT(EVENT))
 #define STORED_ENTITIES \
 	(IN_EVERY_WINDOW | WANT(PROCESS) | WANT(THREAD) | WANT(MAPPING) | WANT(FUNCTION) | \
 	 WANT(FRAME) | WANT(STACK))
@@ -111,37 +109,10 @@ static void complete_window(struct windows *w, struct window_trace *t, uint64_t 
 	keep_window_budget(w);
 }
 
-/* Put the host as it is in a window: recorded from begin to end, 0: not ended yet. */
-static int put_host_of_window(struct windows *w, struct window_trace *t, uint64_t end,
-			      struct error *err)
+/* The host; NULL: the source has not put it yet. */
+static const struct host *host_of_windows(struct windows *w)
 {
-	struct entity_store_item *item = entity_store_at(&w->hosts, 0);
-	struct host h = *(struct host *)entity_store_record(item);
-	struct timespec utc, boot;
-
-	/* The clock of UTC may have been set since the recording began. */
-	clock_gettime(CLOCK_REALTIME, &utc);
-	clock_gettime(CLOCK_BOOTTIME, &boot);
-	h.realtime_offset = (int64_t)(utc.tv_sec - boot.tv_sec) * (int64_t)NSEC_PER_SEC +
-			    (utc.tv_nsec - boot.tv_nsec);
-	h.start = t->begin;
-	h.end = end;
-	return put_host(t->writer, &h, err);
-}
-
-/* Put what every window has. */
-static int describe_window(struct windows *w, struct window_trace *t, struct error *err)
-{
-	int ret = w->hosts.count ? put_host_of_window(w, t, 0, err) : 0;
-
-	for (int kind = 0; kind < KIND_COUNT && !ret; kind++)
-		for (size_t i = 0; !ret && IN_EVERY_WINDOW >> kind & 1 && i < w->stores[kind].count;
-		     i++) {
-			void *record = entity_store_record(entity_store_at(&w->stores[kind], i));
-
-			ret = window_trace_put(t, w->stores, (enum record_kind)kind, record, err);
-		}
-	return ret;
+	return w->hosts.count ? entity_store_record(entity_store_at(&w->hosts, 0)) : NULL;
 }
 
 /* Put the losses that came while there was no window. */
@@ -190,7 +161,8 @@ static void begin_window(struct windows *w, uint64_t begin)
 	w->begin = begin;
 	if (ret < 0)
 		note_failed_window(w, &err);
-	else if (describe_window(w, &w->open, &err) < 0 || put_kept_losses(w, &w->open, &err) < 0)
+	else if (window_trace_describe(&w->open, w->stores, host_of_windows(w), &err) < 0 ||
+		 put_kept_losses(w, &w->open, &err) < 0)
 		give_up_window(w, &w->open, &err);
 }
 
@@ -253,7 +225,7 @@ static void end_window(struct windows *w, uint64_t end)
 		if (!ret)
 			ret = put_accounts_of_window(w, &w->open, &err);
 		if (!ret)
-			ret = put_host_of_window(w, &w->open, end, &err);
+			ret = window_trace_put_host(&w->open, host_of_windows(w), end, &err);
 		if (ret)
 			give_up_window(w, &w->open, &err);
 	}
@@ -284,6 +256,14 @@ static void put_into_window(struct windows *w, enum record_kind kind, const void
 		add_unwritten(w, sample_place(s->event, s->cpu), 1);
 }
 
+/* Pass a record on to those who ask for more than windows. Return 0 or -ENOMEM. */
+static int put_on_demand(struct windows *w, enum record_kind kind, const void *record)
+{
+	struct on_demand *d = w->options.demand;
+
+	return d ? on_demand_put(d, w->stores, kind, record) : 0;
+}
+
 /* Keep an entity for later windows; put it into those that have it, or have all of its kind. */
 static int keep_entity(struct windows *w, enum record_kind kind, const void *record)
 {
@@ -301,6 +281,8 @@ static int keep_entity(struct windows *w, enum record_kind kind, const void *rec
 		if (rc < 0)
 			give_up_window(w, both[i], &err);
 	}
+	if (!ret && w->options.demand)
+		on_demand_update(w->options.demand, w->stores, kind, record);
 	return ret;
 }
 
@@ -343,6 +325,8 @@ static int windows_put(struct sink *s, enum record_kind kind, const void *record
 		ret = keep_entity(w, kind, record);
 	else
 		put_into_window(w, kind, record);
+	if (!ret && kind != KIND_HOST && !w->stores[kind].kind)
+		ret = put_on_demand(w, kind, record);
 	return ret < 0 ? error_errno(err, ret, "cannot keep what was sampled") : 0;
 }
 
@@ -369,13 +353,18 @@ static int windows_tick(struct sink *s, uint64_t time, struct error *err)
 	int ret = 0;
 
 	w->last_tick = time;
+	if (w->options.demand)
+		on_demand_tick(w->options.demand, w->stores, host_of_windows(w), time);
 	end = end > w->last_sample ? end : w->last_sample;
 	if (w->closing.writer && time >= w->closing_end + NAMES_TIME)
 		complete_window(w, &w->closing, w->closing_utc);
 	if (w->begin && end >= w->begin + w->options.length) {
 		end_window(w, end);
 		begin_window(w, end);
-		ret = entity_life_sweep(w->stores, w->epoch, time);
+		if (w->options.demand)
+			ret = on_demand_end_window(w->options.demand, w->stores, time, err);
+		if (!ret)
+			ret = entity_life_sweep(w->stores, w->epoch, time);
 	}
 	tick_window(w, &w->open, time);
 	tick_window(w, &w->closing, time);

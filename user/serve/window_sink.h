@@ -14,12 +14,14 @@
 #define SKEIN_SERVE_WINDOW_SINK_H
 
 #include "base/pipe.h"
+#include "serve/on_demand.h"
 #include "serve/window_files.h"
 
 struct window_options {
 	const char *folder; /* must outlive the sink */
 	uint64_t length; /* of a window, ns */
 	struct window_budget budget;
+	struct on_demand *demand; /* gets what the sink gets; NULL: there is none */
 };
 
 /* What the sink has done so far. */

@@ -3,14 +3,37 @@
 #include "serve/window_trace.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "trace/references.h"
 #include "trace/trace.h"
 
+#define NSEC_PER_SEC 1000000000LL
+
 static int no_memory_for_window(int ret, struct error *err)
 {
 	return ret < 0 ? error_errno(err, ret, "cannot write a window") : 0;
+}
+
+/* Begin to write to w->path. */
+static int begin_window_trace(struct window_trace *w, uint64_t begin, uint64_t utc,
+			      struct error *err)
+{
+	int ret;
+
+	w->begin = begin;
+	w->utc = utc;
+	w->stacks = 0;
+	ret = trace_writer(&w->writer, w->path, err);
+	if (!ret)
+		ret = trace_writer_reserve(w->writer, err);
+	if (ret < 0) {
+		sink_free(w->writer);
+		w->writer = NULL;
+	}
+	return ret;
 }
 
 int window_trace_open(struct window_trace *w, const char *folder, uint64_t begin, uint64_t utc,
@@ -19,17 +42,46 @@ int window_trace_open(struct window_trace *w, const char *folder, uint64_t begin
 	int ret = window_files_open_path(w->path, sizeof(w->path), folder, utc, err);
 
 	w->folder = folder;
-	w->begin = begin;
-	w->utc = utc;
-	w->stacks = 0;
-	if (!ret)
-		ret = trace_writer(&w->writer, w->path, err);
-	if (!ret)
-		ret = trace_writer_reserve(w->writer, err);
-	if (ret < 0) {
-		sink_free(w->writer);
-		w->writer = NULL;
-	}
+	return ret ? ret : begin_window_trace(w, begin, utc, err);
+}
+
+int window_trace_open_at(struct window_trace *w, const char *path, uint64_t begin, uint64_t utc,
+			 struct error *err)
+{
+	w->folder = NULL;
+	if (snprintf(w->path, sizeof(w->path), "%s", path) >= (int)sizeof(w->path))
+		return error_errno(err, -ENAMETOOLONG, "%s", path);
+	return begin_window_trace(w, begin, utc, err);
+}
+
+int window_trace_put_host(struct window_trace *w, const struct host *host, uint64_t end,
+			  struct error *err)
+{
+	struct host h = *host;
+	struct timespec utc, boot;
+
+	/* The clock of UTC may have been set since the recording began. */
+	clock_gettime(CLOCK_REALTIME, &utc);
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	h.realtime_offset =
+		(int64_t)(utc.tv_sec - boot.tv_sec) * NSEC_PER_SEC + (utc.tv_nsec - boot.tv_nsec);
+	h.start = w->begin;
+	h.end = end;
+	return put_host(w->writer, &h, err);
+}
+
+int window_trace_describe(struct window_trace *w, struct entity_store *stores,
+			  const struct host *host, struct error *err)
+{
+	int ret = host ? window_trace_put_host(w, host, 0, err) : 0;
+
+	for (int kind = 0; kind < KIND_COUNT && !ret; kind++)
+		for (size_t i = 0; !ret && IN_EVERY_WINDOW >> kind & 1 && i < stores[kind].count;
+		     i++) {
+			void *record = entity_store_record(entity_store_at(&stores[kind], i));
+
+			ret = window_trace_put(w, stores, (enum record_kind)kind, record, err);
+		}
 	return ret;
 }
 
@@ -148,7 +200,8 @@ int window_trace_close(struct window_trace *w, uint64_t utc, struct error *err)
 	w->writer = NULL;
 	for (int kind = 0; kind < KIND_COUNT; kind++)
 		index_free(&w->written[kind]);
-	published = window_files_publish(w->folder, w->path, w->utc, utc, &unpublished);
+	published =
+		w->folder ? window_files_publish(w->folder, w->path, w->utc, utc, &unpublished) : 0;
 	if (ret)
 		return ret;
 	if (published < 0)

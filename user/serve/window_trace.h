@@ -10,7 +10,7 @@
 
 struct window_trace {
 	struct sink *writer; /* NULL: there is none */
-	const char *folder;
+	const char *folder; /* in which it is published; NULL: it is not */
 	char path[PATH_MAX]; /* while it is written */
 	uint64_t begin; /* ns */
 	uint64_t utc; /* when it began, s since 1970 */
@@ -30,6 +30,20 @@ struct window_trace {
 int window_trace_open(struct window_trace *w, const char *folder, uint64_t begin, uint64_t utc,
 		      struct error *err);
 /*
+ * Begin a trace at a path, which is not published when it is closed. The rest is as for
+ * window_trace_open().
+ */
+int window_trace_open_at(struct window_trace *w, const char *path, uint64_t begin, uint64_t utc,
+			 struct error *err);
+/* Put the host, recorded from the begin of the window until end, ns; 0: it has not ended. */
+int window_trace_put_host(struct window_trace *w, const struct host *host, uint64_t end,
+			  struct error *err);
+/* The kinds of entity that every window has all of; others come when a record needs them. */
+#define IN_EVERY_WINDOW (WANT(INFO) | WANT(EVENT))
+/* Put what every window has: the host (NULL: not known yet), and IN_EVERY_WINDOW. */
+int window_trace_describe(struct window_trace *w, struct entity_store *stores,
+			  const struct host *host, struct error *err);
+/*
  * Put a record with all entities to which it refers, as far as they are in stores (by kind). Return
  * 0 or a negative errno.
  */
@@ -42,8 +56,8 @@ int window_trace_put(struct window_trace *w, const struct entity_store *stores,
 int window_trace_update(struct window_trace *w, const struct entity_store *stores,
 			enum record_kind kind, const void *record, struct error *err);
 /*
- * Complete the window, which ended at utc, s since 1970, and publish it. Return 0 or a negative
- * errno; also then the window is closed, and what could be stored of it is published.
+ * Complete the window, which ended at utc, s since 1970, and publish it in its folder. Return 0 or
+ * a negative errno; also then the window is closed, and what could be stored of it is published.
  */
 int window_trace_close(struct window_trace *w, uint64_t utc, struct error *err);
 /* Free everything; a window that is not closed stays open for window_files_recover(). */

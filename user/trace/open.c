@@ -6,6 +6,7 @@
  * against its reader: https://sqlite.org/security.html
  */
 #include "trace/open.h"
+#include "trace/fd_vfs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -436,13 +437,15 @@ uint64_t trace_stacks_max(const struct trace *t)
 	return t->size ? STACKS_LEAST + STACKS_PER_BYTE * t->size : UINT64_MAX;
 }
 
-static int open_trace_database(struct trace *t, const char *real, struct error *err)
+/* vfs: the name of one of SQLite's file systems; NULL: that of paths. */
+static int open_trace_database(struct trace *t, const char *real, const char *vfs,
+			       struct error *err)
 {
 	int rc, ret;
 
-	rc = sqlite3_open_v2(real, &t->db,
-			     SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW,
-			     NULL);
+	rc = sqlite3_open_v2(
+		real, &t->db,
+		SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | (vfs ? 0 : SQLITE_OPEN_NOFOLLOW), vfs);
 	if (rc != SQLITE_OK)
 		return explain_trace_open(t->db, rc, t->path, err);
 	restrict_connection(t);
@@ -489,7 +492,7 @@ int trace_open(struct trace **out, const char *path, struct error *err)
 	 */
 	close(fd);
 	if (ret == 0)
-		ret = open_trace_database(t, real, err);
+		ret = open_trace_database(t, real, NULL, err);
 end:
 	free(real);
 	if (ret < 0)
@@ -497,6 +500,29 @@ end:
 	else
 		*out = t;
 	return ret < 0 ? ret : 0;
+}
+
+int trace_open_fd(struct trace **out, int fd, const char *name, struct error *err)
+{
+	struct trace *t = calloc(1, sizeof(*t));
+	char file[32];
+	int ret = -ENOMEM;
+
+	if (!t || !(t->path = strdup(name)))
+		error_set(err, ret, "out of memory");
+	else if (fd_vfs_register() != SQLITE_OK)
+		ret = error_set(err, -EIO, "cannot open %s: SQLite", name);
+	else
+		ret = check_trace_header(fd, t, name, err);
+	if (!ret) {
+		fd_vfs_name(file, sizeof(file), fd);
+		ret = open_trace_database(t, file, FD_VFS_NAME, err);
+	}
+	if (ret < 0)
+		trace_close(t);
+	else
+		*out = t;
+	return ret;
 }
 
 /*

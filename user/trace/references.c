@@ -18,6 +18,7 @@
 	X(STACK, stack, parent, STACK) X(STACK, stack, frame, FRAME) \
 	X(SAMPLE, sample, event, EVENT) X(SAMPLE, sample, thread, THREAD) \
 	X(SAMPLE, sample, stack, STACK) X(SAMPLE, sample, other, THREAD) \
+	X(SUM, sum, event, EVENT) X(SUM, sum, thread, THREAD) X(SUM, sum, stack, STACK) \
 	X(SLICE, slice, lane, LANE) \
 	X(EDGE, edge, from, LANE) X(EDGE, edge, to, LANE) X(EDGE, edge, stack, STACK) \
 	X(SPAN, span, lane, LANE) X(SPAN, span, name, NAME) X(SPAN, span, args, NAME) \

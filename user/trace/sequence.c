@@ -17,7 +17,8 @@ struct sequence_part {
 
 struct sequence {
 	struct source source;
-	const char *const *paths;
+	sequence_opener *open;
+	void *context; /* of open() */
 	struct sequence_part *parts;
 	size_t count;
 	struct merge_hosts hosts;
@@ -89,7 +90,7 @@ static int sequence_put(struct sink *s, enum record_kind kind, const void *recor
 	if (kind == KIND_INFO || kind == KIND_LOSS)
 		r.id = 0; /* the next free one */
 	if (kind == KIND_INFO || kind == KIND_LOSS || kind == KIND_INLINED ||
-	    kind == KIND_HANDLER || kinds[kind].storage == STORAGE_STREAM)
+	    kind == KIND_HANDLER || kind == KIND_SUM || kinds[kind].storage == STORAGE_STREAM)
 		return kind == KIND_STACK ? put_sequence_entity(in, kind, &r, err)
 					  : sink_put(q->to, kind, &r, err);
 	return put_sequence_entity(in, kind, &r, err);
@@ -102,7 +103,7 @@ static int run_sequence_part(struct sequence *q, size_t i, struct sink *to, stru
 {
 	struct trace *t = NULL;
 	struct source *source = NULL;
-	int ret = q->parts[i].gone ? -ENOENT : trace_open(&t, q->paths[i], err);
+	int ret = q->parts[i].gone ? -ENOENT : q->open(q->context, i, &t, err);
 
 	if (ret == -ENOENT) {
 		q->parts[i].gone = true;
@@ -121,8 +122,7 @@ static int read_sequence_part(struct sequence *q, size_t i, struct error *err)
 {
 	struct sequence_sink in = {
 		.sink = {&sequence_sink_ops,
-			 (q->to->wants | WANT_ENTITIES | WANT(LOSS) | WANT(ACCOUNT)) &
-				 ~(WANT(HOST) | WANT(SUM))},
+			 (q->to->wants | WANT_ENTITIES | WANT(LOSS) | WANT(ACCOUNT)) & ~WANT(HOST)},
 		.of = q,
 		.part = &q->parts[i],
 	};
@@ -196,7 +196,8 @@ static int plan_sequence(struct sequence *q, struct error *err)
 
 static const struct source_ops sequence_ops = {.run = sequence_run, .free = sequence_free};
 
-int sequence_source(struct source **out, const char *const *paths, size_t count, struct error *err)
+int sequence_source_of(struct source **out, sequence_opener *open, void *context, size_t count,
+		       struct error *err)
 {
 	struct sequence *q = calloc(1, sizeof(*q));
 	int ret;
@@ -204,7 +205,8 @@ int sequence_source(struct source **out, const char *const *paths, size_t count,
 	if (!q)
 		return sequence_no_memory(-ENOMEM, err);
 	q->source.ops = &sequence_ops;
-	q->paths = paths;
+	q->open = open;
+	q->context = context;
 	q->count = count;
 	q->ids.by_life = true;
 	q->parts = calloc(count + 1, sizeof(*q->parts));
@@ -214,6 +216,17 @@ int sequence_source(struct source **out, const char *const *paths, size_t count,
 	else
 		*out = &q->source;
 	return ret;
+}
+
+static int open_path_of_sequence(void *context, size_t number, struct trace **out,
+				 struct error *err)
+{
+	return trace_open(out, ((const char *const *)context)[number], err);
+}
+
+int sequence_source(struct source **out, const char *const *paths, size_t count, struct error *err)
+{
+	return sequence_source_of(out, open_path_of_sequence, (void *)paths, count, err);
 }
 
 size_t sequence_count(const struct source *s)

@@ -18,6 +18,16 @@
  */
 int sequence_source(struct source **out, const char *const *paths, size_t count, struct error *err);
 
+struct trace;
+
+/*
+ * Like sequence_source() for count traces that open() opens, by their number; it returns -ENOENT
+ * for one that was removed. Each is opened twice.
+ */
+typedef int sequence_opener(void *context, size_t number, struct trace **out, struct error *err);
+int sequence_source_of(struct source **out, sequence_opener *open, void *context, size_t count,
+		       struct error *err);
+
 /* Return how many of the traces are there; valid after the source has run. */
 size_t sequence_count(const struct source *s);
 

@@ -79,6 +79,12 @@ struct trace;
  * first rolled back to the commit before.
  */
 int trace_open(struct trace **out, const char *path, struct error *err);
+/*
+ * Open the trace that a descriptor is, which must stay open as long as the trace, for a process
+ * that may open no files. Nobody may be writing to it, and nothing is rolled back. name: for
+ * messages.
+ */
+int trace_open_fd(struct trace **out, int fd, const char *name, struct error *err);
 void trace_close(struct trace *t);
 
 /*

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+/* How skein serve is asked over HTTP (serve_http.h). */
+#include "cmd/serve_http.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "capture/clock.h"
+#include "serve/metrics.h"
+
+#define TOKEN_LEAST 16 /* bytes */
+#define TOKEN_MOST 255 /* bytes */
+#define FUNCTIONS_MOST 100
+
+/* Read the first line of the token's file. */
+static int read_token(struct serve_http *h)
+{
+	FILE *in = fopen(h->options.token_file, "re");
+	char line[TOKEN_MOST + 2] = "";
+	size_t length;
+
+	if (!in)
+		return log_error(1, "serve: %s: %s", h->options.token_file, strerror(errno));
+	if (!fgets(line, sizeof(line), in))
+		line[0] = '\0';
+	fclose(in);
+	length = strcspn(line, "\r\n");
+	line[length] = '\0';
+	if (length < TOKEN_LEAST || length > TOKEN_MOST || strspn(line, " \t") ||
+	    strcspn(line, " \t") != length)
+		return log_error(2,
+				 "serve: the first line of %s is no token: %d to %d bytes without "
+				 "blanks, such as 'openssl rand -hex 16' gives",
+				 h->options.token_file, TOKEN_LEAST, TOKEN_MOST);
+	h->token = strdup(line);
+	return h->token ? 0 : log_error(1, "out of memory");
+}
+
+int serve_http_prepare(struct serve_http *h, const struct serve_http_options *o)
+{
+	struct error err = {""};
+
+	h->options = *o;
+	h->demand.top = o->functions ? (unsigned int)o->functions : CPU_TIMES_TOP;
+	if (o->functions > FUNCTIONS_MOST)
+		return log_error(2, "serve: --functions is at most %d", FUNCTIONS_MOST);
+	if (listen_parse(&h->address, o->listen ? o->listen : LISTEN_DEFAULT, &err) < 0)
+		return log_failure(2, &err);
+	if (h->address.size && !h->address.local && !o->token_file)
+		return log_error(2,
+				 "serve: --listen %s can be reached from other machines, and "
+				 "profiles show what runs here: it needs --token-file",
+				 h->address.text);
+	return o->token_file ? read_token(h) : 0;
+}
+
+/* The last complete window, and its end. */
+static const char *find_last_window(const struct serve_http *h, struct window_file *out)
+{
+	struct window_files w = {0};
+	struct error err = {""};
+
+	if (window_files_list(&w, h->demand.folder, &err) < 0 || !w.list.count)
+		return NULL;
+	*out = w.list.items[w.list.count - 1];
+	window_files_free(&w);
+	return out->name;
+}
+
+static double core_cpu_seconds(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+}
+
+static void write_own_cost(const struct serve_http *h, const struct metrics_page *m)
+{
+	metric_begin(m, "skein_own_cpu_seconds", "counter", "CPU time of skein's own processes.");
+	fprintf(m->out, "skein_own_cpu_seconds_total{process=\"core\"} %.6f\n", core_cpu_seconds());
+	fprintf(m->out, "skein_own_cpu_seconds_total{process=\"network\"} %.6f\n",
+		(double)network_cpu(h->network) / 1e9);
+}
+
+static void write_core_metrics(void *context, FILE *out, bool open_metrics)
+{
+	struct serve_http *h = context;
+	struct window_file last = {.end = 0};
+	struct metrics_page m = {.out = out, .open = open_metrics};
+	struct window_counts counts;
+	struct error err = {""};
+
+	if (on_demand_count(&h->demand, clock_boot_ns(), &err) < 0)
+		log_warn("serve: %s", err.text);
+	m.window = open_metrics ? find_last_window(h, &last) : NULL;
+	m.window_end = last.end;
+	metric_begin(&m, "skein_build_info", "gauge", "The version of skein.");
+	fprintf(out, "skein_build_info{version=\"%s\"} 1\n", SKEIN_VERSION);
+	metrics_write_times(&m, &h->demand);
+	if (h->windows) {
+		window_sink_counts(h->windows, &counts);
+		metrics_write_windows(&m, &counts);
+	}
+	write_own_cost(h, &m);
+}
+
+/* Make h->wake, which reports signals and questions. */
+static int make_wake(struct serve_http *h, int signals)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+
+	h->wake = epoll_create1(EPOLL_CLOEXEC);
+	if (h->wake < 0 || epoll_ctl(h->wake, EPOLL_CTL_ADD, signals, &event) < 0)
+		return -errno;
+	if (h->network && epoll_ctl(h->wake, EPOLL_CTL_ADD, network_fd(h->network), &event) < 0)
+		return -errno;
+	return 0;
+}
+
+static int start_network(struct serve_http *h, struct error *err)
+{
+	struct network_options o = {
+		.token = h->token,
+		.any_host = h->token || h->address.at.any.sa_family == AF_UNIX,
+		.folder = h->demand.folder,
+		.demand = &h->demand,
+		.write_metrics = write_core_metrics,
+		.context = h,
+	};
+
+	h->listener = listen_inherited();
+	h->inherited = h->listener >= 0;
+	if (!h->inherited)
+		h->listener = listen_open(&h->address, err);
+	if (h->listener < 0 && !h->options.listen) {
+		/* Nobody chose this address, and windows are worth more than an answer. */
+		log_warn("serve: %s; nothing is answered over HTTP", err->text);
+		return 0;
+	}
+	if (h->listener < 0)
+		return h->listener;
+	o.listener = h->listener;
+	return network_open(&h->network, &o, err);
+}
+
+int serve_http_start(struct serve_http *h, const char *folder, int signals)
+{
+	struct error err = {""};
+	int ret = 0;
+
+	h->demand.folder = folder;
+	on_demand_clean(folder);
+	if (h->address.size)
+		ret = start_network(h, &err);
+	if (!ret) {
+		ret = make_wake(h, signals);
+		if (ret)
+			error_errno(&err, ret, "serve: cannot wait for requests");
+	}
+	if (ret < 0)
+		return log_failure(1, &err);
+	if (h->network)
+		log_info("serve: listens on %s",
+			 h->inherited ? "the socket that systemd opened" : h->address.text);
+	return 0;
+}
+
+void serve_http_poll(struct serve_http *h, const struct capture_progress *p)
+{
+	struct error err = {""};
+	bool recording = h->windows && !p->preparing && !p->finishing;
+
+	h->progress = *p;
+	if (h->network && network_poll(h->network, clock_boot_ns(), recording, &err) < 0) {
+		log_warn("serve: %s: nothing is answered any more, windows are still written",
+			 err.text);
+		epoll_ctl(h->wake, EPOLL_CTL_DEL, network_fd(h->network), NULL);
+		network_close(h->network);
+		h->network = NULL;
+	}
+}
+
+void serve_http_end(struct serve_http *h)
+{
+	network_close(h->network);
+	on_demand_free(&h->demand);
+	if (h->wake >= 0)
+		close(h->wake);
+	if (h->listener >= 0) {
+		close(h->listener);
+		if (!h->inherited)
+			listen_remove(&h->address);
+	}
+	free(h->token);
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The core's side of the network process (network.h). */
+#include "serve/network.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/helper.h"
+#include "serve/network_child.h"
+#include "serve/network_wire.h"
+#include "serve/window_files.h"
+
+#define QUESTIONS_PER_POLL 64
+#define SESSION_LEAST 1000000ULL /* ns */
+#define SESSION_MOST (3600ULL * 1000000000) /* ns */
+
+struct network {
+	struct network_options options;
+	struct helper helper;
+	uint64_t generation; /* of the helper whose sessions run */
+};
+
+__attribute__((noreturn)) static void run_network_child(void *context, int socket, pid_t parent)
+{
+	const struct network *n = context;
+	const struct http_config http = {
+		.listener = n->options.listener,
+		.access = {.bearer = n->options.token,
+			   .no_token = !n->options.token,
+			   .any_host = n->options.any_host},
+		.workers = HTTP_WORKERS_MAX,
+		.cpu_ms = 10000,
+	};
+
+	network_child_run(socket, parent, &http);
+}
+
+int network_open(struct network **out, const struct network_options *o, struct error *err)
+{
+	struct network *n = calloc(1, sizeof(*n));
+	const struct helper_kind kind = {
+		.name = "the network process",
+		.run = run_network_child,
+		.context = n,
+		.niceness = 5, /* clients must not delay the recorder and its helpers */
+		.attempts = 16,
+	};
+	int ret;
+
+	if (!n)
+		return error_errno(err, -ENOMEM, "cannot start the network process");
+	n->options = *o;
+	ret = helper_open(&n->helper, &kind, err);
+	if (ret < 0)
+		free(n);
+	else
+		*out = n;
+	return ret;
+}
+
+static void end_all_sessions(struct network *n)
+{
+	for (size_t i = 0; i < SESSIONS_MAX; i++)
+		if (n->options.demand->sessions[i].number)
+			on_demand_end(&n->options.demand->sessions[i], NULL);
+}
+
+void network_close(struct network *n)
+{
+	if (!n)
+		return;
+	end_all_sessions(n);
+	helper_close(&n->helper);
+	free(n);
+}
+
+int network_fd(const struct network *n)
+{
+	return n->helper.poll;
+}
+
+uint64_t network_cpu(struct network *n)
+{
+	struct helper_cost cost = {0};
+
+	helper_add_cost(&n->helper, &cost);
+	return cost.cpu;
+}
+
+/* Send a reply, with a descriptor that is closed here unless it is -1. */
+static void send_network_reply(struct network *n, uint64_t number, int status, int fd)
+{
+	struct network_reply reply = {.number = number, .status = status};
+	struct iovec part = {&reply, sizeof(reply)};
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = {.head = {.cmsg_len = CMSG_LEN(sizeof(int)),
+			      .cmsg_level = SOL_SOCKET,
+			      .cmsg_type = SCM_RIGHTS}};
+	struct msghdr packet = {.msg_iov = &part, .msg_iovlen = 1};
+
+	if (fd >= 0) {
+		memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
+		packet.msg_control = &control;
+		packet.msg_controllen = sizeof(control.room);
+	}
+	/* A child that reads no replies is replaced. */
+	if (n->helper.socket >= 0 &&
+	    sendmsg(n->helper.socket, &packet, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		helper_kill(&n->helper);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Return a descriptor of a text for reading, or a negative errno. */
+static int text_descriptor(const char *text, size_t size)
+{
+	int fd = memfd_create("skein", MFD_CLOEXEC | MFD_ALLOW_SEALING), ret = 0;
+
+	if (fd < 0)
+		return -errno;
+	for (size_t done = 0; done < size && !ret;) {
+		ssize_t bytes = write(fd, text + done, size - done);
+
+		if (bytes < 0 && errno != EINTR)
+			ret = -errno;
+		done += bytes > 0 ? (size_t)bytes : 0;
+	}
+	if (!ret &&
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+		ret = -errno;
+	if (ret)
+		close(fd);
+	return ret ? ret : fd;
+}
+
+static void write_windows(struct network *n, FILE *out)
+{
+	struct window_files w = {0};
+	struct error err = {""};
+
+	if (window_files_list(&w, n->options.folder, &err) < 0)
+		return;
+	for (size_t i = 0; i < w.list.count; i++) {
+		const struct window_file *f = &w.list.items[i];
+
+		fprintf(out, "%s %llu %llu %llu\n", f->name, (unsigned long long)f->begin,
+			(unsigned long long)f->end, (unsigned long long)f->bytes);
+	}
+	window_files_free(&w);
+}
+
+/* Write a text as a question asks, and reply with it. */
+static void reply_with_text(struct network *n, const struct network_question *question)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	int fd = -ENOMEM;
+
+	if (out) {
+		if (question->kind == ASK_METRICS)
+			n->options.write_metrics(n->options.context, out,
+						 question->open_metrics != 0);
+		else
+			write_windows(n, out);
+		fd = fclose(out) ? -ENOMEM : text_descriptor(text, size);
+	}
+	free(text);
+	send_network_reply(n, question->number, fd < 0 ? fd : 0, fd < 0 ? -1 : fd);
+}
+
+/* Open a window. Its name comes from the network process: only that of a window is accepted. */
+static int open_window(const struct network *n, const char *name)
+{
+	struct window_file parsed;
+	char path[PATH_MAX];
+	int fd;
+
+	if (!window_files_parse(name, &parsed))
+		return -ENOENT;
+	if (snprintf(path, sizeof(path), "%s/%s", n->options.folder, name) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	return fd < 0 ? -errno : fd;
+}
+
+static void begin_session(struct network *n, const struct network_question *question, uint64_t now)
+{
+	uint64_t ns = question->ns;
+	int ret = ns < SESSION_LEAST || ns > SESSION_MOST ? -EINVAL : 0;
+
+	if (!ret)
+		on_demand_begin(n->options.demand, question->number, ns, now, &ret);
+	if (ret)
+		send_network_reply(n, question->number, ret, -1);
+}
+
+static void cancel_session(struct network *n, uint64_t number)
+{
+	for (size_t i = 0; i < SESSIONS_MAX && number; i++)
+		if (n->options.demand->sessions[i].number == number)
+			on_demand_end(&n->options.demand->sessions[i], NULL);
+}
+
+static void answer_question(struct network *n, struct network_question *question, uint64_t now,
+			    bool recording)
+{
+	int fd;
+
+	question->name[NETWORK_NAME_MAX - 1] = '\0';
+	switch (question->kind) {
+	case ASK_STATE:
+		send_network_reply(n, question->number, recording ? 0 : -EAGAIN, -1);
+		break;
+	case ASK_METRICS:
+	case ASK_WINDOWS:
+		reply_with_text(n, question);
+		break;
+	case ASK_SESSION:
+		begin_session(n, question, now);
+		break;
+	case ASK_CANCEL:
+		cancel_session(n, question->number);
+		break;
+	case ASK_WINDOW:
+		fd = open_window(n, question->name);
+		send_network_reply(n, question->number, fd < 0 ? fd : 0, fd < 0 ? -1 : fd);
+		break;
+	default:
+		send_network_reply(n, question->number, -EINVAL, -1);
+	}
+}
+
+/* Answer the questions that are there. Return whether the child is alive. */
+static bool receive_questions(struct network *n, uint64_t now, bool recording)
+{
+	for (unsigned int i = 0; i < QUESTIONS_PER_POLL && n->helper.socket >= 0; i++) {
+		struct network_question question;
+		ssize_t bytes = recv(n->helper.socket, &question, sizeof(question), MSG_DONTWAIT);
+
+		if (bytes < 0)
+			return errno == EAGAIN || errno == EINTR;
+		if (bytes != sizeof(question))
+			return false;
+		helper_received(&n->helper, true);
+		answer_question(n, &question, now, recording);
+	}
+	return true;
+}
+
+static void reply_to_sessions(struct network *n)
+{
+	for (size_t i = 0; i < SESSIONS_MAX; i++) {
+		struct session *s = &n->options.demand->sessions[i];
+		uint64_t number = s->number;
+		int fd, failed = s->failed;
+
+		if (!number || !s->complete)
+			continue;
+		on_demand_end(s, &fd);
+		if (fd < 0 && !failed)
+			failed = -EIO;
+		send_network_reply(n, number, failed, fd);
+	}
+}
+
+int network_poll(struct network *n, uint64_t now, bool recording, struct error *err)
+{
+	struct helper *h = &n->helper;
+	int ret;
+
+	helper_begin_poll(h, now);
+	if (helper_is_running(h) && !receive_questions(n, now, recording) && helper_is_running(h))
+		helper_kill(h);
+	if (!helper_is_running(h) || h->generation != n->generation)
+		end_all_sessions(n);
+	n->generation = h->generation;
+	reply_to_sessions(n);
+	ret = helper_restart(h, err);
+	helper_expect(h, false, false);
+	return ret;
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Profiles over HTTP (network_profile.h). */
+#include "serve/network_profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/options.h"
+#include "export/export.h"
+#include "export/gzip.h"
+#include "serve/network_text.h"
+#include "trace/sequence.h"
+#include "trace/trace.h"
+
+#define NSEC_PER_SEC 1000000000ULL
+#define SECONDS_USUAL 30 /* as Go's net/http/pprof */
+#define SECONDS_MOST 3600
+#define LAST_USUAL (300 * NSEC_PER_SEC)
+
+/* What a request wants, and where it comes from. */
+struct profile_request {
+	struct network_child *child;
+	const struct http_request *q;
+	const char *format;
+	uint64_t seconds; /* the next ones; 0: windows */
+	uint64_t last; /* ns: windows that ended in that time */
+	const char *window; /* one window; NULL: those of last */
+	struct network_windows windows;
+	int fd; /* of the trace that is open; -1: none is */
+};
+
+/* Read which time is meant. Return 0, or -EINVAL with the answer filled. */
+static int parse_profile_request(struct profile_request *p, const char *usual,
+				 struct http_answer *a)
+{
+	const char *last = http_request_text(p->q, "last");
+	int seconds = http_request_number(p->q, "seconds", &p->seconds);
+	struct error err = {""};
+
+	p->window = http_request_text(p->q, "window");
+	if ((seconds != -ENOENT) + (last != NULL) + (p->window != NULL) > 1) {
+		http_answer_text(a, 400, "one of seconds, last and window is enough\n");
+		return -EINVAL;
+	}
+	if (seconds != -ENOENT && (seconds || !p->seconds || p->seconds > SECONDS_MOST)) {
+		http_answer_text(a, 400, "seconds is a number from 1 to %d\n", SECONDS_MOST);
+		return -EINVAL;
+	}
+	if (last && (parse_duration(last, &p->last, &err) < 0 || !p->last)) {
+		http_answer_text(a, 400, "last is a time such as 90s, 5m or 1h\n");
+		return -EINVAL;
+	}
+	if (seconds == -ENOENT && !last && !p->window) {
+		p->seconds = strcmp(usual, "seconds") ? 0 : SECONDS_USUAL;
+		p->last = p->seconds ? 0 : LAST_USUAL;
+	}
+	return 0;
+}
+
+/* Keep the windows that are wanted. */
+static void choose_windows(struct profile_request *p)
+{
+	uint64_t now = (uint64_t)time(NULL), length = p->last / NSEC_PER_SEC;
+	uint64_t from = length < now ? now - length : 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->windows.list.count; i++) {
+		const struct window_file *w = &p->windows.list.items[i];
+
+		if (p->window ? !strcmp(w->name, p->window) : w->end > from)
+			p->windows.list.items[kept++] = *w;
+	}
+	p->windows.list.count = kept;
+}
+
+static void close_part(struct profile_request *p)
+{
+	if (p->fd >= 0)
+		close(p->fd);
+	p->fd = -1;
+}
+
+/* Open a window for sequence_source_of(), which has at most one open. */
+static int open_part(void *context, size_t number, struct trace **out, struct error *err)
+{
+	struct profile_request *p = context;
+	struct network_question question = {.kind = ASK_WINDOW};
+	const char *name = p->windows.list.items[number].name;
+	int ret;
+
+	close_part(p);
+	if (strlen(name) >= sizeof(question.name))
+		return -ENOENT;
+	strcpy(question.name, name);
+	ret = ask_core(p->child->asker, &question, p->q, &p->fd);
+	if (!ret && p->fd < 0)
+		ret = -EIO;
+	return ret ? ret : trace_open_fd(out, p->fd, name, err);
+}
+
+static const struct export_format *find_format(const struct profile_request *p)
+{
+	return export_format_named(p->format);
+}
+
+/* Write what a source has in the wanted format, as the body of the answer. */
+static int write_profile(const struct profile_request *p, struct source *source,
+			 struct http_answer *a, struct error *err)
+{
+	const struct export_format *format = find_format(p);
+	const struct export_options options = {.services = true};
+	FILE *body = open_memstream(&a->body, &a->size), *out = NULL;
+	struct sink *sink = NULL;
+	int ret = body ? 0 : -ENOMEM;
+
+	if (!ret)
+		out = format->gzip ? gzip_stream(body) : body;
+	if (!ret && !out)
+		ret = -ENOMEM;
+	if (!ret)
+		ret = format->sink(&sink, out, &options, err);
+	if (!ret)
+		ret = pipe_join(source, sink, err);
+	sink_free(sink);
+	if (out && out != body && fclose(out) && !ret)
+		ret = -ENOMEM;
+	if (body && fclose(body) && !ret)
+		ret = -ENOMEM;
+	return ret;
+}
+
+static int profile_of_windows(struct profile_request *p, struct http_answer *a, struct error *err)
+{
+	struct source *source = NULL;
+	int ret = network_windows_get(p->child->asker, p->q, &p->windows);
+
+	if (!ret)
+		choose_windows(p);
+	if (!ret && !p->windows.list.count)
+		return http_answer_text(a, 404, "there is no window of that time\n");
+	if (!ret)
+		ret = sequence_source_of(&source, open_part, p, p->windows.list.count, err);
+	if (!ret)
+		ret = write_profile(p, source, a, err);
+	source_free(source);
+	return ret;
+}
+
+static int profile_of_session(struct profile_request *p, struct http_answer *a, struct error *err)
+{
+	struct network_question question = {.kind = ASK_SESSION, .ns = p->seconds * NSEC_PER_SEC};
+	struct trace *t = NULL;
+	struct source *source = NULL;
+	int ret = ask_core(p->child->asker, &question, p->q, &p->fd);
+
+	if (ret == -EBUSY)
+		return http_answer_text(a, 429, "there are too many sessions: try again later\n");
+	if (ret == -EAGAIN)
+		return http_answer_text(a, 503, "skein serve does not record yet\n");
+	if (!ret)
+		ret = p->fd < 0 ? -EIO : trace_open_fd(&t, p->fd, "the session", err);
+	if (!ret)
+		ret = trace_source(&source, t, err);
+	if (!ret)
+		ret = write_profile(p, source, a, err);
+	source_free(source);
+	trace_close(t);
+	return ret;
+}
+
+int network_profile_answer(struct network_child *c, const struct http_request *q,
+			   const char *format, const char *usual, struct http_answer *a)
+{
+	struct profile_request p = {.child = c, .q = q, .format = format, .fd = -1};
+	struct error err = {""};
+	int ret;
+
+	if (parse_profile_request(&p, usual, a) < 0)
+		return 0;
+	a->type = find_format(&p)->gzip ? "application/octet-stream" : "text/plain; charset=utf-8";
+	ret = p.seconds ? profile_of_session(&p, a, &err) : profile_of_windows(&p, a, &err);
+	close_part(&p);
+	vector_free(&p.windows.list);
+	if (ret < 0 && err.text[0])
+		return http_answer_text(a, 500, "%s\n", err.text);
+	return ret;
+}

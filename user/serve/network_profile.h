@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Profiles over HTTP: of the next seconds, or of windows. */
+#ifndef SKEIN_SERVE_NETWORK_PROFILE_H
+#define SKEIN_SERVE_NETWORK_PROFILE_H
+
+#include "serve/network_child.h"
+
+/* The page of a flame graph has scripts and styles of its own, and loads nothing. */
+#define NETWORK_PAGE_POLICY \
+	"default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; " \
+	"img-src data: blob:; frame-ancestors 'none'"
+
+/*
+ * Answer with a profile in a format of export_formats: of the next seconds=N, of the windows of
+ * last=TIME, or of window=NAME. usual: which of the first two holds if the request has none. Return
+ * 0 or a negative errno.
+ */
+int network_profile_answer(struct network_child *c, const struct http_request *q,
+			   const char *format, const char *usual, struct http_answer *a);
+
+#endif

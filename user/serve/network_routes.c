@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the network process answers, by path. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "serve/metrics.h"
+#include "serve/network_child.h"
+#include "serve/network_profile.h"
+#include "serve/network_text.h"
+
+#define HTML "text/html; charset=utf-8"
+#define PLAIN "text/plain; version=0.0.4; charset=utf-8"
+#define OPEN_METRICS "application/openmetrics-text; version=1.0.0; charset=utf-8"
+#define WINDOWS_MAX (1 << 20) /* bytes of the list of windows */
+
+static int answer_core_failure(struct http_answer *a, int code)
+{
+	if (code == -EAGAIN)
+		return http_answer_text(a, 503, "skein serve does not record yet\n");
+	return code;
+}
+
+static int answer_health(void *context, const struct http_request *q, struct http_answer *a)
+{
+	(void)context;
+	(void)q;
+	return http_answer_text(a, 200, "ok\n");
+}
+
+static int answer_ready(void *context, const struct http_request *q, struct http_answer *a)
+{
+	struct network_question question = {.kind = ASK_STATE};
+	int fd, ret = ask_core(((struct network_child *)context)->asker, &question, q, &fd);
+
+	if (fd >= 0)
+		close(fd);
+	return ret ? answer_core_failure(a, ret) : http_answer_text(a, 200, "ready\n");
+}
+
+/* Add the network process's own part. */
+static void write_network_metrics(const struct metrics_page *m, const struct http_counts *c)
+{
+	metric_count(m, "skein_http_answered", "Requests that were answered.", c->answered);
+	metric_count(m, "skein_http_refused", "Requests that were refused.", c->refused);
+	metric_count(m, "skein_http_shut",
+		     "Connections that were closed because they were late or too many.", c->shut);
+	if (m->open)
+		fputs("# EOF\n", m->out);
+}
+
+static int answer_metrics(void *context, const struct http_request *q, struct http_answer *a)
+{
+	const struct network_child *c = context;
+	struct metrics_page m = {
+		.open = strstr(http_request_accept(q), "application/openmetrics-text") != NULL};
+	struct network_question question = {.kind = ASK_METRICS, .open_metrics = m.open};
+	struct http_counts counts;
+	struct network_text text;
+	int ret = network_ask_text(c->asker, &question, q, METRICS_MAX, &text);
+
+	if (ret)
+		return answer_core_failure(a, ret);
+	m.out = open_memstream(&a->body, &a->size);
+	if (!m.out) {
+		free(text.text);
+		return -ENOMEM;
+	}
+	fwrite(text.text, 1, text.size, m.out);
+	free(text.text);
+	http_server_counts(c->http, &counts);
+	write_network_metrics(&m, &counts);
+	a->type = m.open ? OPEN_METRICS : PLAIN;
+	return fclose(m.out) ? -ENOMEM : 0;
+}
+
+static int answer_windows(void *context, const struct http_request *q, struct http_answer *a)
+{
+	const struct network_child *c = context;
+	struct network_windows w = {0};
+	int ret = network_windows_get(c->asker, q, &w);
+	FILE *out = ret ? NULL : open_memstream(&a->body, &a->size);
+
+	if (!ret && !out)
+		ret = -ENOMEM;
+	if (!ret) {
+		network_windows_write(&w, out);
+		a->type = "application/json";
+		ret = fclose(out) ? -ENOMEM : 0;
+	}
+	vector_free(&w.list);
+	return answer_core_failure(a, ret);
+}
+
+static int answer_index(void *context, const struct http_request *q, struct http_answer *a)
+{
+	const struct network_child *c = context;
+	struct network_windows w = {0};
+	int ret = network_windows_get(c->asker, q, &w);
+	FILE *out = ret ? NULL : open_memstream(&a->body, &a->size);
+
+	if (!ret && !out)
+		ret = -ENOMEM;
+	if (!ret) {
+		network_index_write(&w, out);
+		a->type = HTML;
+		a->policy = NETWORK_INDEX_POLICY;
+		ret = fclose(out) ? -ENOMEM : 0;
+	}
+	vector_free(&w.list);
+	return answer_core_failure(a, ret);
+}
+
+static int answer_pprof_index(void *context, const struct http_request *q, struct http_answer *a)
+{
+	(void)context;
+	(void)q;
+	return http_answer_text(a, 200,
+				"profile?seconds=30   CPU time of all processes, in the next "
+				"seconds\nprofile?last=1h      CPU time in the windows of the last "
+				"hour\n");
+}
+
+static int answer_pprof(void *context, const struct http_request *q, struct http_answer *a)
+{
+	return network_profile_answer(context, q, "pprof", "seconds", a);
+}
+
+static int answer_folded(void *context, const struct http_request *q, struct http_answer *a)
+{
+	return network_profile_answer(context, q, "folded", "last", a);
+}
+
+static int answer_flame_graph(void *context, const struct http_request *q, struct http_answer *a)
+{
+	int ret = network_profile_answer(context, q, "html", "last", a);
+
+	if (!ret && a->status == 200) {
+		a->type = HTML;
+		a->policy = NETWORK_PAGE_POLICY;
+	}
+	return ret;
+}
+
+const struct http_route network_routes[] = {
+	{.path = "/", .answer = answer_index},
+	{.path = "/healthz", .open = true, .answer = answer_health},
+	{.path = "/readyz", .open = true, .answer = answer_ready},
+	{.path = "/metrics", .answer = answer_metrics},
+	{.path = "/windows", .answer = answer_windows},
+	{.path = "/flamegraph", .answer = answer_flame_graph},
+	{.path = "/folded", .answer = answer_folded},
+	{.path = "/debug/pprof/", .answer = answer_pprof_index},
+	{.path = "/debug/pprof/profile", .answer = answer_pprof},
+};
+
+const size_t network_route_count = sizeof(network_routes) / sizeof(network_routes[0]);

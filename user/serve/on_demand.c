@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What clients ask of a running service (on_demand.h). */
+#include "serve/on_demand.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analyze/entity_marks.h"
+
+#define NSEC_PER_SEC 1000000000ULL
+/* Samples of this age (ns) have the names that can be found; as for windows (window_sink.c). */
+#define NAMES_TIME (3 * NSEC_PER_SEC)
+/* Samples are passed on so long (ns) after their time at most. */
+#define UNDER_WAY (1 * NSEC_PER_SEC)
+/* Samples are counted at most so often (ns), however often a client asks. */
+#define COUNT_TIME (4 * NSEC_PER_SEC)
+/* So many samples are counted at once, however young they are. */
+#define WAITING_MAX 200000
+/* In the first counts after the start, listed functions are chosen each time. */
+#define FIRST_CHOICES 6
+#define SESSION_PREFIX "session-"
+
+static int keep_demand_account(struct on_demand *d, const struct account *a)
+{
+	for (size_t i = 0; i < d->accounts.count; i++)
+		if (d->accounts.items[i].event == a->event && d->accounts.items[i].cpu == a->cpu) {
+			d->accounts.items[i] = *a;
+			return 0;
+		}
+	return vector_push(&d->accounts, *a);
+}
+
+/* A loss that goes on is put again under its id, with a larger count. */
+static int keep_demand_loss(struct on_demand *d, const struct loss *l)
+{
+	const struct counted_loss fresh = {l->id, l->reason, l->count};
+
+	for (size_t i = d->losses.count; i-- > 0;)
+		if (d->losses.items[i].id == l->id) {
+			d->losses.items[i] = fresh;
+			return 0;
+		}
+	return vector_push(&d->losses, fresh);
+}
+
+static void fail_session(struct session *s, int code)
+{
+	s->failed = code;
+	s->complete = true;
+}
+
+static void put_into_sessions(struct on_demand *d, struct entity_store *stores,
+			      enum record_kind kind, const void *record)
+{
+	uint64_t time = kind == KIND_SAMPLE ? ((const struct sample *)record)->time : 0;
+
+	for (size_t i = 0; i < SESSIONS_MAX; i++) {
+		struct session *s = &d->sessions[i];
+		struct error err = {""};
+		int ret;
+
+		if (!s->number || s->complete || (time && (time < s->begin || time >= s->end)))
+			continue;
+		ret = window_trace_put(&s->trace, stores, kind, record, &err);
+		if (ret < 0)
+			fail_session(s, ret);
+	}
+}
+
+int on_demand_put(struct on_demand *d, struct entity_store *stores, enum record_kind kind,
+		  const void *record)
+{
+	if (kind == KIND_ACCOUNT)
+		return keep_demand_account(d, record);
+	put_into_sessions(d, stores, kind, record);
+	if (kind == KIND_LOSS)
+		return keep_demand_loss(d, record);
+	if (kind != KIND_SAMPLE)
+		return 0;
+	return vector_push(&d->functions.waiting, *(const struct sample *)record);
+}
+
+void on_demand_update(struct on_demand *d, struct entity_store *stores, enum record_kind kind,
+		      const void *record)
+{
+	for (size_t i = 0; i < SESSIONS_MAX; i++) {
+		struct session *s = &d->sessions[i];
+		struct error err = {""};
+		int ret;
+
+		if (!s->number || s->complete)
+			continue;
+		if (IN_EVERY_WINDOW >> kind & 1)
+			ret = window_trace_put(&s->trace, stores, kind, record, &err);
+		else
+			ret = window_trace_update(&s->trace, stores, kind, record, &err);
+		if (ret < 0)
+			fail_session(s, ret);
+	}
+}
+
+static void complete_session(struct on_demand *d, struct session *s)
+{
+	struct error err = {""};
+	int ret = d->host ? window_trace_put_host(&s->trace, d->host, s->end, &err) : 0, closed;
+
+	closed = window_trace_close(&s->trace, (uint64_t)time(NULL), &err);
+	fail_session(s, ret ? ret : closed);
+}
+
+void on_demand_tick(struct on_demand *d, struct entity_store *stores, const struct host *host,
+		    uint64_t now)
+{
+	d->stores = stores;
+	d->host = host;
+	for (size_t i = 0; i < SESSIONS_MAX; i++) {
+		struct session *s = &d->sessions[i];
+
+		if (s->number && !s->complete && now >= s->end + UNDER_WAY)
+			complete_session(d, s);
+	}
+}
+
+/* Count the samples before a time, ns, and choose which functions are listed. */
+static int count_until(struct on_demand *d, uint64_t until, bool choose, struct error *err)
+{
+	int ret = function_times_count(&d->functions, d->stores, until, err);
+
+	if (ret)
+		return ret;
+	if (choose || d->choices < FIRST_CHOICES) {
+		d->choices++;
+		ret = cpu_times_choose(&d->functions.table, d->top);
+	}
+	cpu_times_settle(&d->functions.table);
+	return ret ? error_errno(err, ret, "cannot choose functions") : 0;
+}
+
+int on_demand_count(struct on_demand *d, uint64_t now, struct error *err)
+{
+	if (!d->stores || now < d->counted + COUNT_TIME || now < NAMES_TIME)
+		return 0;
+	d->counted = now;
+	return count_until(d, now - NAMES_TIME, false, err);
+}
+
+int on_demand_end_window(struct on_demand *d, struct entity_store *stores, uint64_t now,
+			 struct error *err)
+{
+	uint64_t until = d->functions.waiting.count > WAITING_MAX ? now : now - NAMES_TIME;
+	int ret;
+
+	d->stores = stores;
+	d->counted = now;
+	ret = count_until(d, until, true, err);
+	function_times_mark(&d->functions, stores);
+	return ret;
+}
+
+struct session *on_demand_begin(struct on_demand *d, uint64_t number, uint64_t ns, uint64_t now,
+				int *ret)
+{
+	struct session *s = NULL;
+	struct error err = {""};
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < SESSIONS_MAX && !s; i++)
+		if (!d->sessions[i].number)
+			s = &d->sessions[i];
+	*ret = !d->stores || !d->host ? -EAGAIN : s ? 0 : -EBUSY;
+	if (!*ret && snprintf(path, sizeof(path), "%s/" SESSION_PREFIX "%llu.skein", d->folder,
+			      (unsigned long long)number) >= (int)sizeof(path))
+		*ret = -ENAMETOOLONG;
+	if (!*ret) {
+		*s = (struct session){.begin = now, .end = now + ns};
+		*ret = window_trace_open_at(&s->trace, path, now, (uint64_t)time(NULL), &err);
+	}
+	if (!*ret) {
+		s->number = number;
+		*ret = window_trace_describe(&s->trace, d->stores, d->host, &err);
+		if (*ret)
+			on_demand_end(s, NULL);
+	}
+	return *ret ? NULL : s;
+}
+
+void on_demand_end(struct session *s, int *fd)
+{
+	if (fd)
+		*fd = s->complete && !s->failed ? open(s->trace.path, O_RDONLY | O_CLOEXEC) : -1;
+	unlink(s->trace.path);
+	window_trace_free(&s->trace);
+	*s = (struct session){.number = 0};
+}
+
+void on_demand_free(struct on_demand *d)
+{
+	for (size_t i = 0; i < SESSIONS_MAX; i++)
+		if (d->sessions[i].number)
+			on_demand_end(&d->sessions[i], NULL);
+	function_times_free(&d->functions);
+	vector_free(&d->accounts);
+	vector_free(&d->losses);
+}
+
+void on_demand_clean(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	const struct dirent *e;
+
+	while (dir && (e = readdir(dir)))
+		if (!strncmp(e->d_name, SESSION_PREFIX, strlen(SESSION_PREFIX)))
+			unlinkat(dirfd(dir), e->d_name, 0);
+	if (dir)
+		closedir(dir);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What clients ask of a running service, beside its windows: CPU time by service and function, and
+ * sessions, each a trace of the next seconds. The sink of the windows (window_sink.c) passes on
+ * what it gets, with its stores of entities, by kind.
+ */
+#ifndef SKEIN_SERVE_ON_DEMAND_H
+#define SKEIN_SERVE_ON_DEMAND_H
+
+#include "serve/function_times.h"
+#include "serve/window_trace.h"
+
+#define SESSIONS_MAX 8 /* at the same time */
+
+/* One trace of the time from begin to end, ns. */
+struct session {
+	uint64_t number; /* chosen by the caller; 0: the place is free */
+	uint64_t begin, end;
+	struct window_trace trace;
+	bool complete;
+	int failed; /* why it could not be written, a negative errno; 0: it could */
+};
+
+/* A loss that the source has put, as it was last. */
+struct counted_loss {
+	uint64_t id, reason, count;
+};
+
+/* Zeroed memory is empty, but for folder and top. */
+struct on_demand {
+	const char *folder; /* in which sessions are written */
+	unsigned int top; /* functions listed of each service */
+	struct function_times functions;
+	struct session sessions[SESSIONS_MAX];
+	VECTOR(struct account) accounts; /* the last one of each event and CPU */
+	VECTOR(struct counted_loss) losses;
+	uint64_t counted; /* when samples were counted last, ns */
+	unsigned int choices; /* times that listed functions were chosen */
+	/* of the sink, since its last tick; NULL: it has not begun */
+	struct entity_store *stores;
+	const struct host *host;
+};
+
+/* The sink has put a record, or an entity that it keeps. Return 0 or -ENOMEM. */
+int on_demand_put(struct on_demand *d, struct entity_store *stores, enum record_kind kind,
+		  const void *record);
+void on_demand_update(struct on_demand *d, struct entity_store *stores, enum record_kind kind,
+		      const void *record);
+/* The time is now, ns; host: NULL if it is not known yet. */
+void on_demand_tick(struct on_demand *d, struct entity_store *stores, const struct host *host,
+		    uint64_t now);
+/* A window ends, and entities that are not marked may be dropped. Return 0 or a negative errno. */
+int on_demand_end_window(struct on_demand *d, struct entity_store *stores, uint64_t now,
+			 struct error *err);
+
+/*
+ * Count the samples whose names had time to come, unless that was done in the last seconds. Return
+ * 0 or a negative errno.
+ */
+int on_demand_count(struct on_demand *d, uint64_t now, struct error *err);
+
+/*
+ * Begin a session of the next ns. Return its place; NULL, with *ret -EBUSY if there are too many,
+ * -EAGAIN if nothing is recorded yet, or why it cannot be written.
+ */
+struct session *on_demand_begin(struct on_demand *d, uint64_t number, uint64_t ns, uint64_t now,
+				int *ret);
+/*
+ * End a session, complete or not, and remove its file. *fd: a descriptor of its trace for reading,
+ * if it is complete; else -1.
+ */
+void on_demand_end(struct session *s, int *fd);
+void on_demand_free(struct on_demand *d);
+
+/* Remove what a service that was killed has left of sessions in a folder. */
+void on_demand_clean(const char *folder);
+
+#endif
