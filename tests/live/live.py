@@ -419,6 +419,38 @@ class LiveTest(unittest.TestCase):
             if pipe:
                 pipe.close()
 
+    def container_groups(self, name):
+        """
+        Create a container's group in every hierarchy, as container runtimes do; return the groups.
+        """
+        ret = []
+        with open("/proc/mounts", encoding="ascii") as mounts:
+            trees = [pathlib.Path(line.split()[1]) for line in mounts
+                     if line.split()[2] in ("cgroup", "cgroup2")]
+        for tree in trees:
+            try:
+                (tree / name).mkdir()
+                self.addCleanup(self.remove_group, tree / name)
+                if (tree / "cpuset.cpus").exists():
+                    for file in ("cpuset.cpus", "cpuset.mems"):
+                        (tree / name / file).write_text((tree / file).read_text())
+                ret.append(tree / name)
+            except OSError:
+                pass  # this hierarchy forbids it
+        self.assertTrue(ret)
+        return ret
+
+    @staticmethod
+
+    @staticmethod
+    def remove_group(path):
+        for _ in range(50):
+            try:
+                return path.rmdir()
+            except OSError:
+                time.sleep(0.05) # its processes are still ending
+        return None
+
     def output(self, process):
         """Return the JSON that a workload printed, when it has ended."""
         out = process.communicate(timeout=90)[0]

@@ -154,31 +154,46 @@ class Containers(live.LiveTest):
         """Return the pid of a container's first process on the host."""
         return int(self.run_in(*self.podman, "inspect", "-f", "{{.State.Pid}}", name).stdout)
 
+    @staticmethod
+    def answer_of(pid, path):
+        """What the service of a container answers in its network."""
+        done = subprocess.run(["nsenter", "-t", str(pid), "-n", "curl", "-sS", "--max-time", "20",
+                               f"http://127.0.0.1:7117{path}"], capture_output=True, text=True,
+                              check=False)
+        return done.stdout
+
     def test_manifests(self):
         """
-        What each manifest runs, with its privileges: it records until the engine ends it, and the
-        trace is whole then.
+        What each manifest runs, with its privileges: it is ready when it records, and goes on
+        until the engine ends it; the windows are whole then.
         """
+        (self.tmp / "data/token").write_text("0123456789abcdef\n")
         pod = self.begin_application("/build/" + os.path.relpath(workload("loop"), BUILD), "100")
         for name, shared in (("daemonset", "host"), ("sidecar", f"container:{pod}")):
             with self.subTest(name):
                 text = (ROOT / f"packaging/kubernetes/{name}.yaml").read_text()
                 args, = re.findall(r"args: \[(.*)\]", text)
+                args = args.replace("/etc/skein/token", "/data/token")
                 added, = re.findall(r"add: \[(.*)\]", text)
                 done = self.skein(*args.split(", "), capabilities=added.split(", "),
                                   options=("-d", "--name", name, "--pid", shared))
                 self.assertEqual(done.returncode, 0, done.stderr)
                 pid, loop = self.first_process(name), self.first_process(pod)
-                self.wait_for(lambda: live.descriptors(pid, "perf_event") > os.cpu_count())
-                enough = live.cpu_seconds(loop) + 4 # s, of samples
-                self.wait_for(lambda: live.cpu_seconds(loop) > enough, 60)
+                self.wait_for(lambda: self.answer_of(pid, "/readyz") == "ready\n")
+                self.assertEqual(self.answer_of(pid, "/healthz"), "ok\n")
+                self.assertIn("the token is missing", self.answer_of(pid, "/metrics"))
+                enough = live.cpu_seconds(loop) + 12 # s: 228 samples
+                self.wait_for(lambda: live.cpu_seconds(loop) > enough, 200)
                 self.run_in(*self.podman, "stop", "--time", "30", name)
                 ended = self.run_in(*self.podman, "wait", name).stdout.strip()
                 said = self.run_in(*self.podman, "logs", name).stderr
                 self.run_in(*self.podman, "rm", "--force", name)  # it depends on the other
                 self.assertEqual(ended, "0", said)
-                file = args.split("/data/")[1]
-                self.check_complete(live.Trace(self.tmp / "data" / file), "loop", "loop_inner")
+                windows = list((self.tmp / "data").glob("2*.skein"))
+                largest = max(windows, key=lambda path: path.stat().st_size)
+                self.check_complete(live.Trace(largest), "loop", "loop_inner", 50)
+                for path in windows:
+                    path.unlink()
 
     def doctor(self, **how):
         """Return {check: finding}, and the lines that mend what is missing."""

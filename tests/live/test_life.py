@@ -131,28 +131,6 @@ class Life(live.LiveTest):
         self.assertEqual({s.process["ns_pid"] for s in stacks}, {1})
         self.assertEqual({s.process["exe"] for s in stacks}, {f"{inside}/hidden"})
 
-    def container_groups(self, name):
-        """
-        Create a container's group in every hierarchy, as container runtimes do; return the groups.
-        """
-        ret = []
-        with open("/proc/mounts", encoding="ascii") as mounts:
-            trees = [live.pathlib.Path(line.split()[1]) for line in mounts
-                     if line.split()[2] in ("cgroup", "cgroup2")]
-        for tree in trees:
-            try:
-                (tree / name).mkdir()
-                self.addCleanup(self.remove_group, tree / name)
-                if (tree / "cpuset.cpus").exists():
-                    for file in ("cpuset.cpus", "cpuset.mems"):
-                        (tree / name / file).write_text((tree / file).read_text())
-                ret.append(tree / name)
-            except OSError:
-                pass  # this hierarchy forbids it
-        self.assertTrue(ret)
-        return ret
-
-    @staticmethod
     def remove_group(path):
         for _ in range(50):
             try:

@@ -19,7 +19,7 @@ import test_units
 from live import ROOT, SKEIN, workload
 
 SHOWN = ("ActiveState", "SubState", "StatusText", "MainPID", "NRestarts", "Result")
-FAST = ("--window", "2s", "--freq", "199")
+FAST = ("--window", "2s", "--freq", "199", "--listen", "127.0.0.1:0")
 
 
 def unit_text(*args):
@@ -90,7 +90,7 @@ class ServeUnit(test_units.UnitTest):
 
     def test_hangs_and_is_killed(self):
         """The watchdog ends a service that stands still; it comes back, with its window."""
-        self.start_unit("--window", "1h", "--freq", "199")
+        self.start_unit("--window", "1h", "--freq", "199", "--listen", "none")
         for turn, how in enumerate((signal.SIGSTOP, signal.SIGKILL), 1):
             time.sleep(3)
             self.box.run("systemctl", "kill", "--kill-whom=main", f"--signal={int(how)}", "skein")
@@ -98,6 +98,26 @@ class ServeUnit(test_units.UnitTest):
                           and self.state()["SubState"] == "running", explain=self.said)
             self.assertEqual(len(self.windows()), turn, self.said())
         self.assertIn("watchdog", self.said().lower())
+
+    def test_socket_starts_it(self):
+        """systemd listens, and a question starts the service, which answers it."""
+        self.start_unit("--window", "2s")
+        self.box.run("systemctl", "stop", "skein")
+        text = (ROOT / "packaging/skein.socket").read_text()
+        address = "ListenStream=127.0.0.1:7117" # which the machine that runs the test has, too
+        self.assertIn(address, text)
+        (self.box.root / "etc/systemd/system/skein.socket").write_text(
+            text.replace(address, "ListenStream=/run/skein-http"))
+        self.box.run("systemctl", "daemon-reload")
+        self.addCleanup(self.box.run, "systemctl", "stop", "skein.socket")
+        done = self.box.run("systemctl", "start", "skein.socket")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        path = f"/proc/{self.box.init}/root/run/skein-http"
+        done = subprocess.run(["curl", "-sS", "--max-time", "90", "--unix-socket", path,
+                               "http://skein/healthz"], capture_output=True, check=False)
+        self.assertEqual(done.stdout, b"ok\n", (done.stderr, self.said()))
+        self.assertEqual(self.state()["SubState"], "running")
+        self.assertIn("listens on unix:/run/skein-http", self.said())
 
     def test_exposure(self):
         """systemd finds the unit exposed to 3.0 at most."""

@@ -153,6 +153,7 @@ static int start_network(struct serve_http *h, struct error *err)
 int serve_http_start(struct serve_http *h, const char *folder, int signals)
 {
 	struct error err = {""};
+	char where[160];
 	int ret = 0;
 
 	h->demand.folder = folder;
@@ -167,8 +168,7 @@ int serve_http_start(struct serve_http *h, const char *folder, int signals)
 	if (ret < 0)
 		return log_failure(1, &err);
 	if (h->network)
-		log_info("serve: listens on %s",
-			 h->inherited ? "the socket that systemd opened" : h->address.text);
+		log_info("serve: listens on %s", listen_show(h->listener, where, sizeof(where)));
 	return 0;
 }
 

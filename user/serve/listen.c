@@ -124,6 +124,31 @@ int listen_open(const struct listen_address *a, struct error *err)
 	return ret;
 }
 
+char *listen_show(int fd, char *buf, size_t size)
+{
+	struct listen_address a = {.size = sizeof(a.at)};
+	char host[INET6_ADDRSTRLEN] = "";
+
+	if (getsockname(fd, &a.at.any, &a.size) < 0)
+		a.at.any.sa_family = AF_UNSPEC;
+	switch (a.at.any.sa_family) {
+	case AF_UNIX:
+		snprintf(buf, size, UNIX_PREFIX "%s", a.at.path.sun_path);
+		break;
+	case AF_INET:
+		inet_ntop(AF_INET, &a.at.v4.sin_addr, host, sizeof(host));
+		snprintf(buf, size, "%s:%u", host, ntohs(a.at.v4.sin_port));
+		break;
+	case AF_INET6:
+		inet_ntop(AF_INET6, &a.at.v6.sin6_addr, host, sizeof(host));
+		snprintf(buf, size, "[%s]:%u", host, ntohs(a.at.v6.sin6_port));
+		break;
+	default:
+		snprintf(buf, size, "a socket");
+	}
+	return buf;
+}
+
 void listen_remove(const struct listen_address *a)
 {
 	if (a->at.any.sa_family == AF_UNIX)
