@@ -441,8 +441,6 @@ class LiveTest(unittest.TestCase):
         return ret
 
     @staticmethod
-
-    @staticmethod
     def remove_group(path):
         for _ in range(50):
             try:

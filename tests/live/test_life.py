@@ -131,14 +131,6 @@ class Life(live.LiveTest):
         self.assertEqual({s.process["ns_pid"] for s in stacks}, {1})
         self.assertEqual({s.process["exe"] for s in stacks}, {f"{inside}/hidden"})
 
-    def remove_group(path):
-        for _ in range(50):
-            try:
-                return path.rmdir()
-            except OSError:
-                live.time.sleep(0.05)  # its processes are still ending
-        return None
-
     def test_container(self):
         """The control group holds the container's id; outputs group and filter by it."""
         ident = "0123456789abcdef" * 4

@@ -17,6 +17,9 @@
 #define TOKEN_LEAST 16 /* bytes */
 #define TOKEN_MOST 255 /* bytes */
 #define FUNCTIONS_MOST 100
+#define REACHED \
+	"can be reached from other machines, and profiles show what runs here: it needs " \
+	"--token-file"
 
 /* Read the first line of the token's file. */
 static int read_token(struct serve_http *h)
@@ -53,10 +56,7 @@ int serve_http_prepare(struct serve_http *h, const struct serve_http_options *o)
 	if (listen_parse(&h->address, o->listen ? o->listen : LISTEN_DEFAULT, &err) < 0)
 		return log_failure(2, &err);
 	if (h->address.size && !h->address.local && !o->token_file)
-		return log_error(2,
-				 "serve: --listen %s can be reached from other machines, and "
-				 "profiles show what runs here: it needs --token-file",
-				 h->address.text);
+		return log_error(2, "serve: --listen %s " REACHED, h->address.text);
 	return o->token_file ? read_token(h) : 0;
 }
 
@@ -124,29 +124,47 @@ static int make_wake(struct serve_http *h, int signals)
 	return 0;
 }
 
-static int start_network(struct serve_http *h, struct error *err)
+/* Get the listening socket: that of systemd, or one of our own. Return 0 or a negative errno. */
+static int get_listener(struct serve_http *h, struct error *err)
 {
-	struct network_options o = {
-		.token = h->token,
-		.any_host = h->token || h->address.at.any.sa_family == AF_UNIX,
-		.folder = h->demand.folder,
-		.demand = &h->demand,
-		.write_metrics = write_core_metrics,
-		.context = h,
-	};
+	char where[160];
+	int ret;
 
 	h->listener = listen_inherited();
 	h->inherited = h->listener >= 0;
 	if (!h->inherited)
 		h->listener = listen_open(&h->address, err);
-	if (h->listener < 0 && !h->options.listen) {
+	if (h->listener < 0)
+		return h->listener;
+	ret = listen_address_of(&h->address, h->listener);
+	if (ret)
+		return error_errno(err, ret, "serve: the socket of systemd");
+	if (!h->address.local && !h->token)
+		return error_set(err, -EACCES, "serve: the socket %s " REACHED,
+				 listen_show(&h->address, where, sizeof(where)));
+	return 0;
+}
+
+static int start_network(struct serve_http *h, struct error *err)
+{
+	struct network_options o = {
+		.token = h->token,
+		.folder = h->demand.folder,
+		.demand = &h->demand,
+		.write_metrics = write_core_metrics,
+		.context = h,
+	};
+	int ret = get_listener(h, err);
+
+	if (ret < 0 && h->listener < 0 && !h->options.listen) {
 		/* Nobody chose this address, and windows are worth more than an answer. */
 		log_warn("serve: %s; nothing is answered over HTTP", err->text);
 		return 0;
 	}
-	if (h->listener < 0)
-		return h->listener;
+	if (ret < 0)
+		return ret;
 	o.listener = h->listener;
+	o.any_host = h->token || h->address.at.any.sa_family == AF_UNIX;
 	return network_open(&h->network, &o, err);
 }
 
@@ -168,7 +186,7 @@ int serve_http_start(struct serve_http *h, const char *folder, int signals)
 	if (ret < 0)
 		return log_failure(1, &err);
 	if (h->network)
-		log_info("serve: listens on %s", listen_show(h->listener, where, sizeof(where)));
+		log_info("serve: listens on %s", listen_show(&h->address, where, sizeof(where)));
 	return 0;
 }
 

@@ -14,6 +14,16 @@
 #define UNIX_PREFIX "unix:"
 #define INHERITED_FIRST 3 /* SD_LISTEN_FDS_START */
 
+/* Return whether only this machine can connect to an address. */
+static bool is_local(const struct listen_address *a)
+{
+	if (a->at.any.sa_family == AF_INET)
+		return ntohl(a->at.v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	if (a->at.any.sa_family == AF_INET6)
+		return IN6_IS_ADDR_LOOPBACK(&a->at.v6.sin6_addr);
+	return a->at.any.sa_family == AF_UNIX;
+}
+
 /* Parse HOST:PORT, divided at the last colon; a number alone is a port. Return whether it fits. */
 static bool parse_host_and_port(const char *text, struct listen_address *a)
 {
@@ -31,17 +41,11 @@ static bool parse_host_and_port(const char *text, struct listen_address *a)
 		a->at.v6 = (struct sockaddr_in6){.sin6_family = AF_INET6,
 						 .sin6_port = htons((uint16_t)number)};
 		a->size = sizeof(a->at.v6);
-		if (inet_pton(AF_INET6, host + 1, &a->at.v6.sin6_addr) != 1)
-			return false;
-		a->local = IN6_IS_ADDR_LOOPBACK(&a->at.v6.sin6_addr);
-		return true;
+		return inet_pton(AF_INET6, host + 1, &a->at.v6.sin6_addr) == 1;
 	}
 	a->at.v4 = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((uint16_t)number)};
 	a->size = sizeof(a->at.v4);
-	if (inet_pton(AF_INET, host, &a->at.v4.sin_addr) != 1)
-		return false;
-	a->local = ntohl(a->at.v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
-	return true;
+	return inet_pton(AF_INET, host, &a->at.v4.sin_addr) == 1;
 }
 
 static bool parse_socket_path(const char *path, struct listen_address *a)
@@ -51,7 +55,6 @@ static bool parse_socket_path(const char *path, struct listen_address *a)
 	a->at.path = (struct sockaddr_un){.sun_family = AF_UNIX};
 	snprintf(a->at.path.sun_path, sizeof(a->at.path.sun_path), "%s", path);
 	a->size = sizeof(a->at.path);
-	a->local = true;
 	return true;
 }
 
@@ -69,6 +72,7 @@ int listen_parse(struct listen_address *out, const char *text, struct error *err
 				 "'%s' is no address: " LISTEN_DEFAULT
 				 ", [::1]:7117, a port, unix:/run/skein/http or none is expected",
 				 text);
+	a.local = is_local(&a);
 	*out = a;
 	return 0;
 }
@@ -124,24 +128,32 @@ int listen_open(const struct listen_address *a, struct error *err)
 	return ret;
 }
 
-char *listen_show(int fd, char *buf, size_t size)
+int listen_address_of(struct listen_address *out, int fd)
 {
 	struct listen_address a = {.size = sizeof(a.at)};
-	char host[INET6_ADDRSTRLEN] = "";
 
 	if (getsockname(fd, &a.at.any, &a.size) < 0)
-		a.at.any.sa_family = AF_UNSPEC;
-	switch (a.at.any.sa_family) {
+		return -errno;
+	a.local = is_local(&a);
+	*out = a;
+	return 0;
+}
+
+char *listen_show(const struct listen_address *a, char *buf, size_t size)
+{
+	char host[INET6_ADDRSTRLEN] = "";
+
+	switch (a->at.any.sa_family) {
 	case AF_UNIX:
-		snprintf(buf, size, UNIX_PREFIX "%s", a.at.path.sun_path);
+		snprintf(buf, size, UNIX_PREFIX "%s", a->at.path.sun_path);
 		break;
 	case AF_INET:
-		inet_ntop(AF_INET, &a.at.v4.sin_addr, host, sizeof(host));
-		snprintf(buf, size, "%s:%u", host, ntohs(a.at.v4.sin_port));
+		inet_ntop(AF_INET, &a->at.v4.sin_addr, host, sizeof(host));
+		snprintf(buf, size, "%s:%u", host, ntohs(a->at.v4.sin_port));
 		break;
 	case AF_INET6:
-		inet_ntop(AF_INET6, &a.at.v6.sin6_addr, host, sizeof(host));
-		snprintf(buf, size, "[%s]:%u", host, ntohs(a.at.v6.sin6_port));
+		inet_ntop(AF_INET6, &a->at.v6.sin6_addr, host, sizeof(host));
+		snprintf(buf, size, "[%s]:%u", host, ntohs(a->at.v6.sin6_port));
 		break;
 	default:
 		snprintf(buf, size, "a socket");

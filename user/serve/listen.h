@@ -34,8 +34,10 @@ int listen_parse(struct listen_address *out, const char *text, struct error *err
  * Return the socket or a negative errno.
  */
 int listen_open(const struct listen_address *a, struct error *err);
-/* Write where a socket listens, such as 127.0.0.1:7117. Return buf. */
-char *listen_show(int fd, char *buf, size_t size);
+/* Set *out to where a socket listens; without a text. Return 0 or a negative errno. */
+int listen_address_of(struct listen_address *out, int fd);
+/* Write an address, such as 127.0.0.1:7117. Return buf. */
+char *listen_show(const struct listen_address *a, char *buf, size_t size);
 /* Remove a unix socket. */
 void listen_remove(const struct listen_address *a);
 
