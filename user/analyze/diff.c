@@ -13,6 +13,7 @@
 #include "analyze/diff_names.h"
 #include "analyze/diff_private.h"
 #include "analyze/functions.h"
+#include "analyze/rates.h"
 
 #define KTHREADD 2 /* pid of the parent of all kernel threads */
 
@@ -115,6 +116,42 @@ static int diff_make_counts(struct diff_builder *c, struct compared_run *r)
 	return 0;
 }
 
+/*
+ * Find the unit of a run. Samples of several rates have different weights. They count as so many of
+ * one weight as have the same sum and the same variance: the weight of each is the sum of squares
+ * over the sum.
+ */
+static void diff_find_unit(struct compared_run *r)
+{
+	const struct profile *p = r->given.profile;
+	double squares = 0, sum = 0;
+	struct sampled_rates rates;
+
+	rates_of_event(&rates, p, r->given.event);
+	for (uint32_t i = 0; rates.count > 1 && i < p->count.sums; i++) {
+		const struct profile_sum *s = &p->sums[i];
+		double weight = (double)s->weight;
+
+		if (s->event != r->given.event || !s->count || !s->weight)
+			continue;
+		squares += weight / (double)s->count * weight;
+		sum += weight;
+	}
+	r->unit = sum > 0 ? squares / sum : 0;
+}
+
+/* Return a number of samples of a run as it is added up there. */
+static uint64_t diff_amount(const struct compared_run *r, uint64_t count, uint64_t weight)
+{
+	return r->unit > 0 ? weight : count;
+}
+
+/* Return the number of samples of what was added up. */
+static double diff_samples(const struct compared_run *r, double amount)
+{
+	return r->unit > 0 ? amount / r->unit : amount;
+}
+
 static int diff_count_functions(struct diff_builder *c, struct compared_run *r,
 				const struct profile *p, enum diff_part diff_part)
 {
@@ -130,8 +167,10 @@ static int diff_count_functions(struct diff_builder *c, struct compared_run *r,
 	for (size_t i = 0; i < found.list.count && !ret; i++) {
 		const struct function_cost *f = &found.list.items[i];
 
-		r->counts[diff_part][DIFF_SELF][f->symbol] = f->self_count;
-		r->counts[diff_part][DIFF_TOTAL][f->symbol] = f->total_count;
+		r->counts[diff_part][DIFF_SELF][f->symbol] =
+			diff_amount(r, f->self_count, f->self_weight);
+		r->counts[diff_part][DIFF_TOTAL][f->symbol] =
+			diff_amount(r, f->total_count, f->total_weight);
 	}
 	functions_free(&found);
 	tree_free(&tree);
@@ -166,7 +205,7 @@ static int diff_count_groups(struct diff_builder *c, struct compared_run *r,
 		ret = diff_label_group(c, g, &number);
 		if (ret)
 			continue;
-		r->counts[diff_part][DIFF_TOTAL][number] += g->count;
+		r->counts[diff_part][DIFF_TOTAL][number] += diff_amount(r, g->count, g->weight);
 		c->kernel[number] |= is_kernel_thread_group(c, g->process);
 	}
 	groups_free(&groups);
@@ -203,7 +242,7 @@ static int diff_count_kernel(struct diff_builder *c, struct compared_run *r)
 			only.sums[only.count.sums++] = r->given.profile->sums[i];
 	ret = diff_count_part(c, r, &only, DIFF_PART_KERNEL);
 	profile_event_total(&only, r->given.event, &count, &weight);
-	r->kernel = (double)count;
+	r->kernel = diff_samples(r, (double)diff_amount(r, count, weight));
 	free(only.sums);
 	return ret;
 }
@@ -266,14 +305,17 @@ static int diff_measure_run(struct diff_builder *c, struct compared_run *r)
 
 	if (r->given.waits)
 		return diff_measure_waits(c, r);
+	diff_find_unit(r);
 	profile_event_total(p, r->given.event, &count, &weight);
-	if (count)
+	if (r->unit > 0)
+		each = r->unit;
+	else if (count)
 		each = (double)weight / (double)count;
 	if (measure == DIFF_TIME && !r->given.time)
 		return -EINVAL;
 	c->scale = measure == DIFF_NONE ? 1 : measure == DIFF_TIME && !is_time ? 1e9 : 100;
 	if (measure == DIFF_SHARE)
-		r->whole = (double)count;
+		r->whole = diff_samples(r, (double)diff_amount(r, count, weight));
 	else if (measure == DIFF_TIME)
 		r->whole = (double)r->given.time / each;
 	else
@@ -303,9 +345,13 @@ static struct diff_count diff_count_in_run(const struct compared_run *r, uint32_
 {
 	if (r->given.waits)
 		return diff_waits_in_run(r, number, cost, scale);
-	return (struct diff_count){(double)r->counts[DIFF_PART_ALL][cost][number], r->whole,
-				   r->after, (double)r->counts[DIFF_PART_KERNEL][cost][number],
-				   r->kernel};
+	return (struct diff_count){
+		.count = diff_samples(r, (double)r->counts[DIFF_PART_ALL][cost][number]),
+		.whole = r->whole,
+		.after = r->after,
+		.kernel = diff_samples(r, (double)r->counts[DIFF_PART_KERNEL][cost][number]),
+		.whole_kernel = r->kernel,
+	};
 }
 
 /*

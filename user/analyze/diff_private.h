@@ -17,6 +17,11 @@ struct compared_run {
 	uint64_t *counts[DIFF_PART_COUNT][DIFF_COSTS]; /* by label */
 	struct wait_sum *waits[DIFF_COSTS]; /* by label, if waits are compared */
 	double kernel; /* number of samples in the kernel */
+	/*
+	 * Samples of several rates have different weights: then counts and kernel are weights, of
+	 * which so much is one sample; 0: they are counts.
+	 */
+	double unit;
 };
 
 struct diff_builder {

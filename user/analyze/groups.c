@@ -7,6 +7,7 @@
 
 #include "analyze/groups.h"
 #include "analyze/names.h"
+#include "analyze/rates.h"
 
 static const struct process no_process = {
 	.comm = "",
@@ -223,14 +224,14 @@ void groups_free(struct groups *g)
 	vector_free(&g->list);
 }
 
-static void add_event_accounts(struct account *total, const struct profile *p, uint64_t event,
+/* Add up the accounts of an event and of all like it. */
+static void add_event_accounts(struct account *total, const struct profile *p, uint32_t event,
 			       int64_t *tolerance)
 {
-	for (uint32_t i = 0; i < p->count.accounts; i++) {
-		const struct account *a = &p->accounts[i];
+	struct event_accounts found = {.profile = p, .event = event};
+	const struct account *a;
 
-		if (a->event != event)
-			continue;
+	while ((a = event_accounts_next(&found))) {
 		total->due += a->due;
 		total->written += a->written;
 		total->filtered += a->filtered;
@@ -248,7 +249,7 @@ void losses_of_event(struct losses *out, const struct profile *p, uint32_t event
 	int64_t rest, tolerance = 0;
 
 	*out = (struct losses){0};
-	add_event_accounts(&out->total, p, id, &tolerance);
+	add_event_accounts(&out->total, p, event, &tolerance);
 	for (uint32_t i = 0; i < p->count.losses; i++) {
 		const struct loss *l = &p->losses[i];
 

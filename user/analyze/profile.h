@@ -198,7 +198,7 @@ const struct host *profile_host_of(const struct profile *p, const struct process
 
 /*
  * Return the index of the first event with the name and unit of an event. Equal events of several
- * hosts or recordings count as one: samples, accounts and losses belong to the first of them.
+ * hosts, recordings or rates count as one: samples and losses belong to the first of them.
  */
 uint32_t profile_event_like(const struct profile *p, uint32_t event);
 

@@ -61,10 +61,6 @@ uint32_t profile_event_like(const struct profile *p, uint32_t event)
 	return event;
 }
 
-/*
- * Make the records of every event refer to the first event with the same name and unit
- * (profile_event_like()).
- */
 void profile_join_events(struct profile *p)
 {
 	for (uint32_t i = 1; i < p->count.events; i++) {
@@ -75,9 +71,6 @@ void profile_join_events(struct profile *p)
 		for (uint32_t k = 0; k < p->count.sums; k++)
 			if (p->sums[k].event == i)
 				p->sums[k].event = like;
-		for (uint32_t k = 0; k < p->count.accounts; k++)
-			if (p->accounts[k].event == p->events[i].id)
-				p->accounts[k].event = p->events[like].id;
 		for (uint32_t k = 0; k < p->count.losses; k++)
 			if (p->losses[k].event == p->events[i].id)
 				p->losses[k].event = p->events[like].id;

@@ -10,8 +10,8 @@
 int profile_join_hosts(struct profile *p, struct names *texts);
 
 /*
- * Make sums, accounts and losses refer to the first event with the same name and unit
- * (profile_event_like()).
+ * Make sums and losses refer to the first event with the same name and unit (profile_event_like()).
+ * Accounts keep theirs, since the events may have different periods: see rates.h.
  */
 void profile_join_events(struct profile *p);
 

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 
-static const char *subject_info(const struct profile *p, const char *key)
+const char *profile_info(const struct profile *p, const char *key)
 {
 	for (uint32_t i = 0; i < p->count.infos; i++)
 		if (!strcmp(p->infos[i].key, key))
@@ -18,7 +18,7 @@ static const char *subject_info(const struct profile *p, const char *key)
 
 uint64_t profile_paused(const struct profile *p)
 {
-	const char *text = subject_info(p, INFO_PAUSED);
+	const char *text = profile_info(p, INFO_PAUSED);
 
 	return text ? strtoull(text, NULL, 10) : 0;
 }
@@ -53,8 +53,8 @@ static void show_processes(const struct profile *p, const char *pids, char *buf)
 
 static void show_command(const struct profile *p, const char *program, char *buf)
 {
-	const char *line = subject_info(p, INFO_COMMAND_LINE);
-	const char *count = subject_info(p, INFO_ARGUMENTS);
+	const char *line = profile_info(p, INFO_COMMAND_LINE);
+	const char *count = profile_info(p, INFO_ARGUMENTS);
 
 	if (line)
 		snprintf(buf, SUBJECT_SIZE, "%s", line);
@@ -67,10 +67,10 @@ static void show_command(const struct profile *p, const char *program, char *buf
 
 char *profile_subject(const struct profile *p, char buf[static SUBJECT_SIZE])
 {
-	const char *tids = subject_info(p, "option.tids"),
-		   *group = subject_info(p, "option.cgroup");
-	const char *command = subject_info(p, INFO_COMMAND);
-	const char *comm = subject_info(p, "option.comm"), *pids = subject_info(p, "option.pids");
+	const char *tids = profile_info(p, "option.tids"),
+		   *group = profile_info(p, "option.cgroup");
+	const char *command = profile_info(p, INFO_COMMAND);
+	const char *comm = profile_info(p, "option.comm"), *pids = profile_info(p, "option.pids");
 
 	*buf = '\0';
 	if (p->count.hosts > 1)

@@ -14,6 +14,9 @@
  */
 char *profile_subject(const struct profile *p, char buf[static SUBJECT_SIZE]);
 
+/* Return the value of the first info with a key (base/record.h); NULL: there is none. */
+const char *profile_info(const struct profile *p, const char *key);
+
 /* Return for how long the recording was paused, ns. */
 uint64_t profile_paused(const struct profile *p);
 

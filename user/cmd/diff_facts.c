@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cmd/diff.h"
+#include "cmd/rates_text.h"
 
 #define FACT_BYTES 256 /* bytes of one fact about one trace */
 #define GAP_MIN 0.01 /* report shares (0 to 1) that differ by more than this */
@@ -30,7 +31,7 @@ static char *show_frequency(const struct diff_trace *t, char *buf)
 	if (t->event && event_is_of_waits(t->event->name)) /* weights have what T was */
 		return buf;
 	if (t->event && t->event->frequency)
-		snprintf(buf, FACT_BYTES, "%" PRIu64 " Hz", t->event->frequency);
+		rates_show(t->profile, t->event_index, buf, FACT_BYTES);
 	else if (t->event)
 		snprintf(buf, FACT_BYTES, "every %" PRIu64, t->event->period);
 	return buf;

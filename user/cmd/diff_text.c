@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cmd/diff.h"
+#include "cmd/rates_text.h"
 #include "cmd/report.h"
 
 #define ROWS 20
@@ -48,7 +49,7 @@ static void diff_show_origin(const struct diff_trace *t, char *buf, size_t size)
 static void diff_show_samples(const struct diff_trace *t, char *buf, size_t size)
 {
 	const struct completeness *c = &t->completeness;
-	char text[32], waited[32];
+	char text[48], waited[32];
 	int used = snprintf(buf, size, t->waits ? "%s stacks" : "%s samples",
 			    show_count(t->count, text, sizeof(text)));
 
@@ -57,8 +58,8 @@ static void diff_show_samples(const struct diff_trace *t, char *buf, size_t size
 				   show_duration(t->weight, waited, sizeof(waited)));
 	else if (t->event)
 		used = text_append(buf, size, used, " of %.64s", t->event->name);
-	if (t->event && t->event->frequency)
-		used = text_append(buf, size, used, " at %" PRIu64 " Hz", t->event->frequency);
+	if (t->event && *rates_show(t->profile, t->event_index, text, sizeof(text)))
+		used = text_append(buf, size, used, " at %s", text);
 	if (c->due)
 		used = text_append(buf, size, used, ", %s of stacks complete",
 				   show_percent(c->complete, c->due, text, sizeof(text)));

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "cmd/rates_text.h"
 #include "cmd/report_ended.h"
 #include "cmd/report_handlers.h"
 #include "cmd/report_named.h"
@@ -315,6 +316,7 @@ int report_json(const struct report *r, FILE *out, struct error *err)
 	json_key_text(&j, "unit", r->event ? r->event->unit : "");
 	json_key_uint(&j, "samples", r->count);
 	json_key_uint(&j, "weight", r->weight);
+	report_json_put_rates(&j, r);
 	report_json_put_stacks(&j, r);
 	report_json_put_named(&j, r);
 	json_key_uint(&j, "samples_with_names_not_ready", r->names.unready);

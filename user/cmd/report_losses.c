@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyze/rates.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cmd/account_text.h"
@@ -79,9 +80,20 @@ static struct account_terms report_account_terms(const struct report *r)
 	};
 }
 
+/* Samples of several rates stand for different times, so their losses are counted as time. */
+static struct account_terms report_error_terms(const struct report *r)
+{
+	struct sampled_rates rates;
+
+	rates_of_event(&rates, r->profile, r->event_index);
+	if (rates.count < 2)
+		return report_account_terms(r);
+	return (struct account_terms){.written = rates.sampled, .lost = rates.lost};
+}
+
 void report_put_error(const struct report *r, const struct screen *s, bool matters)
 {
-	const struct account_terms terms = report_account_terms(r);
+	const struct account_terms terms = report_error_terms(r);
 	char text[320];
 
 	/* a lost stack of a wait or of a hit may stand for any weight */

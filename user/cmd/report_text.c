@@ -8,6 +8,7 @@
 #include "base/outfile.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cmd/rates_text.h"
 #include "cmd/report_ended.h"
 #include "cmd/report_handlers.h"
 #include "cmd/report_named.h"
@@ -81,9 +82,14 @@ static double cpus_busy(const struct report *r, bool merged)
 	/* nothing is known of the time that is not stored */
 	uint64_t due = r->losses.total.due - r->losses.by_reason[LOSS_NOT_STORED];
 	uint64_t recorded = due * e->period;
+	struct sampled_rates rates;
 
 	if (strcmp(e->unit, "ns"))
 		return 0;
+	rates_of_event(&rates, r->profile, r->event_index);
+	if (rates.count > 1) /* by the average period, since losses are not known by rate */
+		recorded =
+			(uint64_t)((double)rates.time * (double)due / (double)r->losses.total.due);
 	if (!merged)
 		return time ? (double)r->weight / (double)time : 0;
 	/* the accounts of waits count waits, not time */
@@ -124,12 +130,13 @@ static void report_put_samples(const struct report *r, const struct screen *s, b
 	const struct event *e = r->event;
 	char count[32], weight[64], text[512];
 	double busy = cpus_busy(r, merged);
+	char rate[48];
 	int used;
 
 	used = snprintf(text, sizeof(text), "%s of %.64s",
 			show_count(r->count, count, sizeof(count)), e->name);
-	if (e->frequency)
-		used = text_append(text, sizeof(text), used, " at %" PRIu64 " Hz", e->frequency);
+	if (*rates_show(r->profile, r->event_index, rate, sizeof(rate)))
+		used = text_append(text, sizeof(text), used, " at %s", rate);
 	used = text_append(text, sizeof(text), used, ", %s",
 			   report_show_weight(r, r->weight, weight, sizeof(weight)));
 	if (busy > 0 && event_is_of_waits(e->name))
@@ -460,6 +467,7 @@ int report_text(const struct report *r, const struct screen *s, struct error *er
 		return report_text_of_runtimes(r, s, err);
 	if (r->count && !r->options->sched) {
 		report_put_samples(r, s, merged);
+		report_put_rates(r, s);
 		report_put_warnings(r, s);
 	}
 	if (r->sched)
