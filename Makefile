@@ -43,6 +43,8 @@ SKELETONS := $(patsubst bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
 UNIT := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 # Programs that tests of formats need.
 READERS := $(patsubst tests/readers/%.c,$(O)/tests/readers/%,$(wildcard tests/readers/*.c))
+# Programs that use the library as a command does, and record this machine.
+RECORDERS := $(patsubst tests/live/%.c,$(O)/tests/live/%,$(wildcard tests/live/*.c))
 # What lets single calls fail; it knows the registers of x86-64 only.
 SHIM := $(if $(filter x86_64,$(ARCH)),$(O)/tests/faults/shim.so)
 WORKLOADS := $(addprefix $(O)/, \
@@ -93,7 +95,7 @@ bench: ## measure against perf in one run; writes docs/performance.md
 	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads $(O)/tests/readers/make_trace
 	$(Q)tools/bench --skein $(O)/skein --write
 
-unit: $(UNIT) $(READERS) $(SHIM) ## build the unit tests
+unit: $(UNIT) $(READERS) $(RECORDERS) $(SHIM) ## build the unit tests
 workloads: $(WORKLOADS) ## build the programs that the live tests profile
 
 bpf-all: ## compile the BPF programs for every architecture
@@ -233,7 +235,7 @@ $(O)/bpf/%.skel.h: $(O)/bpf/$(ARCH)/%.bpf.o
 	$(Q)$(BPFTOOL) gen object $(O)/bpf/$*.o $<
 	$(Q)$(BPFTOOL) gen skeleton $(O)/bpf/$*.o name $*_bpf > $@.tmp && mv $@.tmp $@
 
-$(UNIT) $(READERS): $(O)/tests/%: tests/%.c $(LIBRARY)
+$(UNIT) $(READERS) $(RECORDERS): $(O)/tests/%: tests/%.c $(LIBRARY)
 	$(call say,TEST,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -Itests/unit -MMD -MP -MF $@.d -o $@ $< \

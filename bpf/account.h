@@ -15,6 +15,11 @@
  * The BPF programs access a CPU's entry only on that CPU. A sample can interrupt the idle hooks
  * only where interrupts are on; each such case miscounts one point at most, and the errors do not
  * accumulate.
+ *
+ * Of several rates each has an event, which keeps its place within a period while it is disabled,
+ * and an account, whose grid goes on where it stopped: origin is the time at which the event would
+ * have been enabled first if it had never been disabled. Idle time is of the CPU: the idle hooks
+ * count it for the event that is enabled when it ends, user space for one that it disables.
  */
 #ifndef SKEIN_BPF_ACCOUNT_H
 #define SKEIN_BPF_ACCOUNT_H
@@ -149,9 +154,16 @@ static __always_inline int account_sample(struct wire_account *a, __u64 now, __u
 	return 1;
 }
 
-/* Account for a tick at now (ns) that hit the idle thread and is not sampled. */
-static __always_inline void account_idle_sample(struct wire_account *a, __u64 now)
+/* Return the account of the event that is enabled on a CPU. */
+static __always_inline struct wire_account *clock_account(struct wire_clock *c)
 {
+	return &c->accounts[c->rate & (WIRE_RATES - 1)];
+}
+
+/* Account for a tick at now (ns) that hit the idle thread and is not sampled. */
+static __always_inline void account_idle_sample(struct wire_clock *c, __u64 now)
+{
+	struct wire_account *a = clock_account(c);
 	__u64 point;
 
 	if (!a->period) {
@@ -159,7 +171,7 @@ static __always_inline void account_idle_sample(struct wire_account *a, __u64 no
 		a->idle++;
 		return;
 	}
-	if (a->idle_since)
+	if (c->idle_since)
 		return; /* account_idle_end() counts the point */
 	point = grid_point(a, now);
 	if (point > a->last) {
@@ -169,25 +181,26 @@ static __always_inline void account_idle_sample(struct wire_account *a, __u64 no
 }
 
 /* Note that the CPU becomes idle at now (ns). */
-static __always_inline void account_idle_begin(struct wire_account *a, __u64 now)
+static __always_inline void account_idle_begin(struct wire_clock *c, __u64 now)
 {
-	a->idle_since = now;
+	c->idle_since = now;
 }
 
 /*
  * Account for the grid points of the idle time that ends at now (ns). The point of a tick that is
  * still pending when idle time begins is counted as idle. steal: total ns since boot.
  */
-static __always_inline void account_idle_end(struct wire_account *a, __u64 now, __u64 steal)
+static __always_inline void account_idle_end(struct wire_clock *c, __u64 now, __u64 steal)
 {
-	__u64 from, to;
+	struct wire_account *a = clock_account(c);
+	__u64 from, to, since = c->idle_since;
 
-	if (!a->period || !a->idle_since)
+	c->idle_since = 0;
+	if (!a->period || !since)
 		return;
 	account_steal(a, steal, 1);
-	from = grid_point(a, a->idle_since - TICK_LATENCY);
+	from = grid_point(a, since - TICK_LATENCY);
 	to = grid_point(a, now);
-	a->idle_since = 0;
 	if (from < a->last)
 		from = a->last;
 	if (to > from) {

@@ -147,7 +147,7 @@ struct wire_sample {
 	__u8 kind; /* enum wire_kind */
 	__u8 flags; /* enum wire_flag */
 	__u8 user_end; /* how the user walk ended: enum stack_end of base/record.h */
-	__u8 event; /* index of the sampled event */
+	__u8 event; /* of a sample of the clock: index of its rate */
 	__u32 ns_pid; /* pid in the innermost pid namespace of the process; 0: unknown */
 	__u16 python_words;
 	__u8 python; /* enum wire_python */
@@ -515,12 +515,28 @@ struct wire_account {
 	__u64 origin; /* ns; first set by user space, then refined with every sample */
 	__u64 period; /* ns; 0: the event is not a clock, or sampling has ended */
 	__u64 last; /* number of the last grid point accounted for */
-	__u64 idle_since; /* ns; 0: the CPU is not idle */
 	__u64 steal; /* total ns that the host had taken from this CPU at the last reading */
 	__s64 debt; /* ns of steal that are not yet counted as stolen periods */
 	__u64 lag; /* least ns from the grid point to the sample in the last lag_samples samples */
 	__u64 lag_samples;
+};
+
+/* Most rates among which a recording changes; a power of two. */
+#define WIRE_RATES 8
+
+/*
+ * The sampling of one CPU: an event and an account for each rate. One event at a time is enabled,
+ * so the others' accounts stand still.
+ */
+struct wire_clock {
+	__u64 idle_since; /* ns; 0: the CPU is not idle */
+	__u64 rate; /* index of the enabled event; written by user space while all are disabled */
+	__u64 spent; /* ns that the sampling programs have taken */
+	__u64 hooks; /* runs of the idle hooks; one of WIRE_HOOKS_TIMED is timed */
+	struct wire_account accounts[WIRE_RATES]; /* by rate */
 } __attribute__((aligned(64))); /* no two CPUs in one cache line */
+
+#define WIRE_HOOKS_TIMED 16
 
 /* Most sites of probes of a recording, and what a site's texts are: base/probes.h has both, too. */
 #define WIRE_PROBE_SITES_MAX 4096

@@ -92,15 +92,17 @@ static __always_inline struct user_walk *begin_sample(struct bpf_perf_event_data
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u64 now = bpf_ktime_get_boot_ns();
 	__u32 cpu = bpf_get_smp_processor_id();
-	struct wire_account *a = bpf_map_lookup_elem(&accounts, &cpu);
+	struct wire_clock *c = bpf_map_lookup_elem(&clocks, &cpu);
 	struct user_walk *u = bpf_map_lookup_elem(&sample_scratch, &cpu);
+	struct wire_account *a;
 
-	if (!a || !u)
+	if (!c || !u)
 		return NULL;
 	if (task->pid == 0 && !with_idle) {
-		account_idle_sample(a, now);
+		account_idle_sample(c, now);
 		return NULL;
 	}
+	a = clock_account(c);
 	if (!account_sample(a, now, stolen_time(task)))
 		return NULL;
 	if (!is_selected_thread(task)) {
@@ -108,6 +110,7 @@ static __always_inline struct user_walk *begin_sample(struct bpf_perf_event_data
 		return NULL;
 	}
 	describe_sample(&u->sample, task, WIRE_SAMPLE, cpu, now);
+	u->sample.event = c->rate;
 	if (!begin_sample_stack(ctx, u, task))
 		u->status = WALK_CALLER;
 	return u;
@@ -247,36 +250,55 @@ SEC("?tp_btf/cpu_idle")
 int BPF_PROG(idle, unsigned int state, unsigned int cpu_id)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
-	struct wire_account *a = bpf_map_lookup_elem(&accounts, &cpu);
+	struct wire_clock *c = bpf_map_lookup_elem(&clocks, &cpu);
 	__u64 now = bpf_ktime_get_boot_ns();
 
-	if (!a)
+	if (!c)
 		return 0;
 	if (state == (__u32)-1)
-		account_idle_end(a, now, stolen_time(bpf_get_current_task_btf()));
+		account_idle_end(c, now, stolen_time(bpf_get_current_task_btf()));
 	else
-		account_idle_begin(a, now);
+		account_idle_begin(c, now);
+	/* every hook is as short as another clock reading, so only some are timed */
+	if (!(++c->hooks % WIRE_HOOKS_TIMED))
+		c->spent += WIRE_HOOKS_TIMED * (bpf_ktime_get_boot_ns() - now);
 	return 0;
+}
+
+/* Count the time since began (ns) as time that skein's programs took. */
+static __always_inline void count_hook_time(__u64 began)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct wire_clock *c = bpf_map_lookup_elem(&clocks, &cpu);
+
+	if (c)
+		count_time_spent(c, began);
 }
 
 /* The children of a selected process are selected from their first instruction. */
 SEC("?tp_btf/sched_process_fork")
 int BPF_PROG(follow_fork, struct task_struct *parent, struct task_struct *child)
 {
+	__u64 began = bpf_ktime_get_boot_ns();
+
 	if (wanted.conditions & WIRE_IF_PID)
 		select_child_process(parent, child);
 	process_forked(parent, child);
+	count_hook_time(began);
 	return 0;
 }
 
 SEC("?tp_btf/sched_process_exec")
 int BPF_PROG(follow_exec, struct task_struct *task)
 {
+	__u64 began = bpf_ktime_get_boot_ns();
+
 	process_executed(task->tgid);
 	if (consumer_sleeps != WIRE_AWAKE &&
 	    (!(wanted.conditions & WIRE_IF_PID) || is_selected_process(task)) &&
 	    (!wanted.namespace.level || is_in_own_namespace(task)) && !is_calm_program(task))
 		wake_consumer();
+	count_hook_time(began);
 	return 0;
 }
 
@@ -284,10 +306,13 @@ int BPF_PROG(follow_exec, struct task_struct *task)
 SEC("?tp_btf/sched_process_free")
 int BPF_PROG(forget_process, struct task_struct *task)
 {
+	__u64 began = bpf_ktime_get_boot_ns();
+
 	if (task->pid != task->tgid)
 		return 0;
 	if (wanted.conditions & WIRE_IF_PID)
 		unselect_process(task);
 	process_ended(task->tgid);
+	count_hook_time(began);
 	return 0;
 }

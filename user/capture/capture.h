@@ -17,6 +17,13 @@
 #include "capture/wait_stacks.h"
 #include "symbolizers/client.h"
 
+/* CPU time that the capture took so far, ns. */
+struct capture_cost {
+	uint64_t own; /* of this process */
+	uint64_t helpers; /* of the helper processes, those that ended included */
+	uint64_t kernel; /* of the BPF programs that sample and follow processes and idle CPUs */
+};
+
 struct capture_progress {
 	uint64_t elapsed; /* ns since sampling began */
 	uint64_t samples; /* number of samples passed to the sink */
@@ -31,6 +38,10 @@ struct capture_progress {
 	uint64_t pending_tables;
 	/* number of ticks, about one a second: each leaves the sink's data in a consistent state */
 	uint64_t ticks;
+	struct capture_cost cost; /* as of the last tick */
+	unsigned int rate; /* index of the present rate: see capture_rates */
+	uint64_t frequency; /* of that rate, Hz; 0 if a period was given */
+	uint64_t slower, faster; /* changes of the rate so far */
 	bool waiting; /* the recording has not begun yet: --delay, --paused */
 	bool paused; /* nothing is recorded now */
 	bool preparing; /* unwind tables are being made before sampling starts */
@@ -100,7 +111,26 @@ struct capture_waits {
 /* default of capture_waits.period, ns: 2 ms */
 #define CAPTURE_WAIT_PERIOD 2000000ULL
 
-/* When it is recorded. */
+/* the most rates that are lower than the first one */
+#define CAPTURE_LOWER_RATES_MAX 7
+
+/*
+ * Rates of the clock among which the recording changes while it runs. Each is an event of its own
+ * in the trace, with an account of its own.
+ */
+struct capture_rates {
+	/* Hz, from high to low; the first rate is capture_options.frequency, with the index 0 */
+	uint64_t lower[CAPTURE_LOWER_RATES_MAX];
+	unsigned int count; /* of lower */
+	/*
+	 * called with capture_options.context after each tick, and whenever fds.wake is readable;
+	 * returns the index of the rate from now on. May be NULL
+	 */
+	unsigned int (*choose)(void *context, const struct capture_progress *p);
+	const char *budget; /* text for the trace: why rates change; may be NULL */
+};
+
+/* When it is recorded, and how often. */
 struct capture_when {
 	uint64_t delay; /* ns between the start of the command and the begin of the recording */
 	uint64_t duration; /* ns at most from the begin on; 0 means without limit */
@@ -111,6 +141,7 @@ struct capture_when {
 	bool (*wants_pause)(void *context);
 	/* called when a probe of the user begins or resumes the recording, or ends or pauses it */
 	void (*cue)(void *context, bool starts);
+	struct capture_rates rates;
 };
 
 /* Descriptors that the caller keeps; -1: none. */

@@ -146,6 +146,8 @@ int describe_options(struct sink *sink, uint64_t host, const struct capture_opti
 		ret = describe_value(&d, "option.stacks", o->user_only ? "user" : "kernel", err);
 	if (!ret && o->sample)
 		ret = describe_value(&d, "option.buffer", buffer, err);
+	if (!ret)
+		ret = describe_value(&d, INFO_CPU_BUDGET, o->when.rates.budget, err);
 	if (!ret && o->sched) {
 		snprintf(buffer, sizeof(buffer), "%u ns", SCHEDULE_RESOLUTION);
 		ret = describe_value(&d, "sched.resolution", buffer, err);

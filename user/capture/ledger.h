@@ -15,12 +15,19 @@
 
 struct ledger;
 
+/* The event of one rate. */
+struct ledger_rate {
+	uint64_t event; /* id of its entity */
+	uint64_t period; /* weight of a sample, in the event's unit */
+};
+
 struct ledger_context {
 	const struct sampler *sampler;
 	struct sink *sink;
 	unsigned int cpus; /* possible CPUs */
-	uint64_t host, event; /* ids of their entities */
-	uint64_t period; /* weight of a sample, in the event's unit */
+	uint64_t host; /* id of its entity */
+	struct ledger_rate rates[WIRE_RATES]; /* of the sampler, in its order */
+	unsigned int rate_count;
 };
 
 /* Make a ledger; the caller keeps ownership of the sampler and the sink. Return 0 or -ENOMEM. */
@@ -29,10 +36,11 @@ void ledger_free(struct ledger *l);
 
 /*
  * Count a sample that was put into the sink, or was left out because of the name of its process and
- * thread. late: the sample was processed out of order (ordered_record.late).
+ * thread. rate: index of the rate at which it was taken. late: the sample was processed out of
+ * order (ordered_record.late).
  */
-void ledger_count_written(struct ledger *l, unsigned int cpu, bool late);
-void ledger_count_filtered(struct ledger *l, unsigned int cpu);
+void ledger_count_written(struct ledger *l, unsigned int cpu, unsigned int rate, bool late);
+void ledger_count_filtered(struct ledger *l, unsigned int cpu, unsigned int rate);
 /* Count lost records that are not samples of a CPU. */
 void ledger_count_lost(struct ledger *l, enum loss_reason reason, uint64_t count);
 /*
@@ -51,7 +59,7 @@ void ledger_cpu_back(struct ledger *l, unsigned int cpu, uint64_t now);
 /*
  * Put the accounts, and the losses since the last call. now: ns. final: the events are stopped, so
  * samples that were due and are unaccounted for count as not delivered, or as cut off if they are
- * not more than the intervals in which the event ran. Returns 0 or a negative errno.
+ * not more than cpu_account.cut_most. Returns 0 or a negative errno.
  */
 int ledger_report(struct ledger *l, uint64_t now, bool final, struct error *err);
 

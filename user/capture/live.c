@@ -385,6 +385,9 @@ static int do_tick(struct live *l, struct error *err)
 	if (!ret && o->waits.wants_open && o->waits.wants_open(o->context, &l->progress) &&
 	    l->switches.open.reader)
 		ret = live_copy_open_waits(l, err);
+	live_measure_cost(l);
+	if (!ret)
+		ret = live_follow_rate(l, err);
 	return ret ? ret : live_tick(l, false, err);
 }
 
@@ -408,6 +411,8 @@ static int run_rounds(struct live *l, struct error *err)
 			ret = update_walkers(l, clock_boot_ns(), err);
 		if (!ret)
 			ret = live_follow_pause(l, err);
+		if (!ret && woken & WAKE_SIGNAL)
+			ret = live_follow_rate(l, err);
 		if (!ret && clock_boot_ns() - l->times.last_tick >= LIVE_TICK)
 			ret = do_tick(l, err);
 	}
@@ -623,7 +628,7 @@ static int begin_recording(struct live *l, struct error *err)
 	l->times.started = l->times.resumed = l->times.last_tick = l->times.last_forget =
 		l->times.last_tidy = clock_boot_ns();
 	live_follow_hits(l, true);
-	pace_start(&l->times.pace, l->event.clocked ? l->event.period : 0,
+	pace_start(&l->times.pace, l->clock.rates[0].clocked ? l->clock.rates[0].period : 0,
 		   l->switches.schedule != NULL, l->times.started, l->times.started);
 	ret = live_describe_recording(l, 0, err);
 	if (!ret)

@@ -45,6 +45,8 @@
 enum { HOST_ID = 1, EVENT_ID = 1, WAIT_EVENT_ID, WAKER_EVENT_ID };
 /* those of the stacks of hits, in the order of enum hit_event */
 enum { EXCEPTIONS_EVENT_ID = WAKER_EVENT_ID + 1, ALLOCATIONS_EVENT_ID };
+/* those of the clock: EVENT_ID at its first rate, and these at the others */
+enum { LOWER_EVENT_ID = ALLOCATIONS_EVENT_ID + 1 };
 
 #define LIVE_TICK (NSEC_PER_SEC)
 
@@ -201,10 +203,17 @@ struct live_times {
 	struct live_pause pause;
 };
 
+/* What is sampled, at one rate or several. */
+struct live_clock {
+	struct sampled_event rates[WIRE_RATES];
+	unsigned int count;
+	unsigned int described; /* mask of the rates whose events were put into the sink */
+};
+
 struct live {
 	struct source source;
 	struct capture_options options;
-	struct sampled_event event;
+	struct live_clock clock;
 	struct live_selection selection;
 	struct program *program;
 	struct sampler *sampler;
@@ -274,6 +283,21 @@ void live_pass_cue(struct live *l);
 int live_follow_pause(struct live *l, struct error *err);
 /* Put the span of a pause that lasts until the end of the recording, now (ns). */
 int live_end_pause(struct live *l, uint64_t now, struct error *err);
+
+/* live_rates.c: find the event and its rates in the options. */
+int live_find_rates(struct live *l, struct error *err);
+/* Return the id of the event of a rate; the rate of an event, or -1 if that is none of the clock.
+ */
+uint64_t live_event_of_rate(unsigned int rate);
+int live_rate_of_event(uint64_t event);
+/* Fill in the rates of a ledger. */
+void live_set_ledger_rates(const struct live *l, struct ledger_context *c);
+/* Put the events of all rates that were used. */
+int live_describe_rates(struct live *l, struct error *err);
+/* Bring the cost of the capture up to date. */
+void live_measure_cost(struct live *l);
+/* Change the rate if another one is wanted. */
+int live_follow_rate(struct live *l, struct error *err);
 
 /* live_begin.c: create the parts that need a sink: processes, stacks, accounts, switches. */
 int live_begin_tables(struct live *l, struct error *err);
@@ -515,5 +539,7 @@ int live_put_sample(struct live *l, const struct raw_stack *raw, struct sample *
 
 /* live_summary.c: fill the summary at the end of the recording. */
 void live_fill_summary(struct live *l);
+/* Add the cost of all helper processes, killed ones included, to *cost. */
+void live_add_helper_cost(struct live *l, struct helper_cost *cost);
 
 #endif

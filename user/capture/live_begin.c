@@ -178,16 +178,15 @@ int live_begin_tables(struct live *l, struct error *err)
 		.unrecorded_comm = unrecorded_comm_of,
 		.context = l,
 	};
-	const struct ledger_context account = {
+	struct ledger_context account = {
 		.sampler = l->sampler,
 		.sink = l->sink,
 		.cpus = program_cpus(l->program),
 		.host = HOST_ID,
-		.event = EVENT_ID,
-		.period = l->event.period,
 	};
 	int ret = process_table_new(&l->processes, &c, err);
 
+	live_set_ledger_rates(l, &account);
 	if (!ret)
 		ret = ledger_new(&l->ledger, &account, err);
 	if (!ret && l->switches.array)
@@ -224,18 +223,10 @@ static int describe_waits(struct live *l, struct error *err)
 
 int live_describe_recording(struct live *l, uint64_t end, struct error *err)
 {
-	const struct event e = {
-		.id = EVENT_ID,
-		.host = HOST_ID,
-		.name = l->event.name,
-		.unit = l->event.unit,
-		.period = l->event.period,
-		.frequency = l->event.frequency,
-	};
 	int ret = describe_host(l->sink, HOST_ID, l->times.started, end, err);
 
 	if (!ret && l->options.sample)
-		ret = put_event(l->sink, &e, err);
+		ret = live_describe_rates(l, err);
 	if (!ret && l->options.waits.stacks)
 		ret = describe_waits(l, err);
 	if (!ret)
@@ -309,7 +300,7 @@ static const struct source_ops live_ops = {.run = live_run, .free = live_free};
  */
 static uint64_t default_buffer(const struct live *l, bool with_memory)
 {
-	const struct sampled_event *e = &l->event;
+	const struct sampled_event *e = &l->clock.rates[0];
 	const struct capture_waits *w = &l->options.waits;
 	uint64_t rate = e->frequency ? e->frequency : e->clocked ? NSEC_PER_SEC / e->period : 1000;
 	int cpus;
@@ -353,7 +344,7 @@ static int load_program(struct live *l, struct error *err)
 		.kernel_stack = !o->user_only,
 		.user_stack = !o->kernel_only,
 		.idle = o->idle,
-		.clocked = l->event.clocked,
+		.clocked = l->clock.rates[0].clocked,
 		.select_pids = o->targets.pid_count > 0,
 		.select_tids = o->targets.tid_count > 0,
 		.namespace = namespace_wire(l->selection.namespace),
@@ -463,8 +454,7 @@ static int begin_unwinding(struct live *l, struct error *err)
 static int prepare_recording(struct live *l, struct error *err)
 {
 	const struct capture_options *o = &l->options;
-	int ret = sampled_event_find(&l->event, o->event ? o->event : "cpu-clock", o->frequency,
-				     o->period, err);
+	int ret = live_find_rates(l, err);
 
 	if (!ret && o->targets.cpus)
 		ret = live_check_cpus(l, err);
@@ -503,9 +493,9 @@ static int prepare_recording(struct live *l, struct error *err)
 	if (!ret)
 		ret = begin_unwinding(l, err);
 	if (!ret)
-		ret = sampler_new(&l->sampler, &l->event, l->program, err);
+		ret = sampler_new(&l->sampler, l->clock.rates, l->clock.count, l->program, err);
 	if (!ret && o->sample)
-		ret = sampled_event_try(&l->event, program_cpus(l->program), err);
+		ret = sampled_event_try(&l->clock.rates[0], program_cpus(l->program), err);
 	if (!ret)
 		ret = sideband_new(&l->rings.sideband, l->rings.order,
 				   buffers_sideband_bytes(program_cpus(l->program)), err);

@@ -97,7 +97,7 @@ bool live_selects_thread(void *context, const struct process_entry *p, const str
 static void count_filtered(struct live *l, const struct wire_sample *s)
 {
 	if (s->kind == WIRE_SAMPLE)
-		ledger_count_filtered(l->ledger, s->cpu);
+		ledger_count_filtered(l->ledger, s->cpu, s->event);
 	else if (s->kind == WIRE_HIT)
 		live_count_hit(l, s, HIT_FILTERED);
 	else
@@ -147,9 +147,9 @@ static int put_wire_sample(struct live *l, const struct wire_sample *s, bool lat
 	};
 	struct sample r = {
 		.time = s->time,
-		.event = EVENT_ID,
+		.event = live_event_of_rate(s->event),
 		.cpu = s->cpu,
-		.weight = l->event.period,
+		.weight = l->clock.rates[s->event].period,
 		.flags = sample_flags_of(s, late),
 	};
 	struct resolved_task of;
@@ -197,7 +197,7 @@ static int on_sample(struct live *l, const struct ordered_record *r, struct erro
 {
 	const struct wire_sample *s = r->data;
 
-	if (!live_is_sample(s, r->size)) {
+	if (!live_is_sample(s, r->size) || s->event >= l->clock.count) {
 		ledger_count_lost(l->ledger, LOSS_BAD_RECORD, 1);
 		return 0;
 	}

@@ -76,6 +76,7 @@ static const struct arena_chunk *arena_chunk_at(const void *context, uint32_t nu
 int live_put_sample(struct live *l, const struct raw_stack *raw, struct sample *r,
 		    struct error *err)
 {
+	const int rate = live_rate_of_event(r->event);
 	bool loops;
 	int ret = intern_stack(l->intern, raw, &r->stack, &loops, err);
 
@@ -85,8 +86,9 @@ int live_put_sample(struct live *l, const struct raw_stack *raw, struct sample *
 		r->flags |= SAMPLE_FLAG_UNREAD;
 	if (r->flags & SAMPLE_FLAG_NOT_ENDED)
 		return live_keep_open_wait(l, r, err);
-	if (r->event == EVENT_ID)
-		ledger_count_written(l->ledger, (unsigned int)r->cpu, r->flags & SAMPLE_FLAG_LATE);
+	if (rate >= 0)
+		ledger_count_written(l->ledger, (unsigned int)r->cpu, (unsigned int)rate,
+				     r->flags & SAMPLE_FLAG_LATE);
 	else if (r->event >= EXCEPTIONS_EVENT_ID)
 		live_count_written_hit(l, r);
 	else

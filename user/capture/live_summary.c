@@ -7,8 +7,7 @@
 #include "capture/host_name.h"
 #include "capture/live.h"
 
-/* Add the cost of all helper processes, killed ones included, to *cost. */
-static void add_helper_cost(struct live *l, struct helper_cost *cost)
+void live_add_helper_cost(struct live *l, struct helper_cost *cost)
 {
 	symbolizer_add_cost(l->helpers.symbolizer, cost);
 	opener_add_cost(l->helpers.opener, cost);
@@ -75,7 +74,7 @@ void live_fill_summary(struct live *l)
 	s->opened.restarts = opener_restarts(l->helpers.opener);
 	s->opened.refused = opener_refused(l->helpers.opener);
 	s->memory = process_peak_memory(getpid());
-	add_helper_cost(l, &s->helpers);
+	live_add_helper_cost(l, &s->helpers);
 	s->inlined = l->helpers.inlines != NULL;
 	if (l->helpers.inlines) {
 		inlines_get_summary(l->helpers.inlines, &s->inlines);

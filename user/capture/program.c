@@ -214,7 +214,7 @@ static void configure_programs(struct program *p, const struct program_options *
 		bpf_map__set_max_entries(s->maps.selected_pids, 1);
 	if (!o->select_tids)
 		bpf_map__set_max_entries(s->maps.selected_tids, 1);
-	bpf_map__set_max_entries(s->maps.accounts, p->cpus);
+	bpf_map__set_max_entries(s->maps.clocks, p->cpus);
 	/* for samples, stacks of waits, and last those of hits */
 	bpf_map__set_max_entries(s->maps.sample_scratch,
 				 p->cpus * (1U + (o->waits != WAIT_HOOK_NONE) + o->hits));
@@ -305,8 +305,8 @@ static int add_rings(struct program *p, uint64_t bytes, struct error *err)
 static int map_arrays(struct program *p, struct error *err)
 {
 	struct sample_bpf *s = p->skeleton;
-	int ret = program_map_array(bpf_map__fd(s->maps.accounts), p->cpus * sizeof(*p->accounts),
-				    &p->accounts);
+	int ret = program_map_array(bpf_map__fd(s->maps.clocks), p->cpus * sizeof(*p->clocks),
+				    &p->clocks);
 
 	if (!ret)
 		ret = program_map_array(bpf_map__fd(s->maps.unwind_slots), SLOTS_BYTES, &p->slots);
@@ -417,7 +417,7 @@ void program_free(struct program *p)
 	for (size_t i = 0; i < p->chunks.count; i++)
 		program_unmap_array(p->chunks.items[i], sizeof(struct arena_chunk));
 	vector_free(&p->chunks);
-	program_unmap_array(p->accounts, p->cpus * sizeof(*p->accounts));
+	program_unmap_array(p->clocks, p->cpus * sizeof(*p->clocks));
 	program_unmap_array(p->slots, SLOTS_BYTES);
 	program_unmap_array(p->rules, RULES_BYTES);
 	sample_bpf__destroy(p->skeleton);
@@ -651,9 +651,18 @@ int program_select_tid(struct program *p, uint32_t tid)
 	return add_selected(p->skeleton->maps.selected_tids, tid);
 }
 
-struct wire_account *program_account(const struct program *p, unsigned int cpu)
+struct wire_clock *program_clock(const struct program *p, unsigned int cpu)
 {
-	return cpu < p->cpus ? &p->accounts[cpu] : NULL;
+	return cpu < p->cpus ? &p->clocks[cpu] : NULL;
+}
+
+uint64_t program_time_spent(const struct program *p)
+{
+	uint64_t spent = 0;
+
+	for (unsigned int cpu = 0; cpu < p->cpus; cpu++)
+		spent += p->clocks[cpu].spent;
+	return spent;
 }
 
 unsigned int program_cpus(const struct program *p)

@@ -123,10 +123,12 @@ int program_cgroup_subsystem(int *out, const char *controller, struct error *err
 void program_quiet_library(void);
 
 /*
- * Return the account of a CPU, in memory shared with the kernel; NULL for a number beyond the
- * possible CPUs, whose number program_cpus() returns.
+ * Return the sampling clock of a CPU, in memory shared with the kernel; NULL for a number beyond
+ * the possible CPUs, whose number program_cpus() returns.
  */
-struct wire_account *program_account(const struct program *p, unsigned int cpu);
+struct wire_clock *program_clock(const struct program *p, unsigned int cpu);
+/* Return how long the programs of sample.bpf.c have run so far, stacks of waits apart, ns. */
+uint64_t program_time_spent(const struct program *p);
 unsigned int program_cpus(const struct program *p);
 
 /*

@@ -39,7 +39,7 @@ struct program {
 	struct sample_bpf *skeleton;
 	struct order *order;
 	struct wire_selection selection;
-	struct wire_account *accounts; /* mapped from the kernel */
+	struct wire_clock *clocks; /* by CPU, mapped from the kernel */
 	unsigned int cpus; /* possible CPUs */
 	VECTOR(struct program_ring *) rings;
 	uint64_t ring_bytes; /* bytes of each ring */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Opens, accounts and closes the perf events that run the sampling program, one per CPU. */
+/* Opens, accounts and closes the perf events that run the sampling program. */
 #include "capture/sampler.h"
 
 #include <errno.h>
@@ -15,19 +15,23 @@
 #include "capture/needs.h"
 #include "capture/pulse.h"
 
+/* The event of one rate on one CPU. It stays open from one hotplug of the CPU to the next. */
 struct clock_event {
 	int fd; /* -1: not open */
-	uint64_t due; /* due samples of finished intervals */
-	uint64_t intervals;
-	/* the account's busy periods and idle time when the current interval began */
+	uint64_t due; /* due samples of the times before */
+	uint64_t intervals; /* times in which it was open and enabled at least once */
+	bool begun; /* it was enabled since it was opened */
+	uint64_t changes; /* how often it was enabled after another one */
+	/* the account's busy periods and idle time when it was enabled first */
 	uint64_t busy_before, idle_before;
 };
 
 struct sampler {
-	struct sampled_event event;
+	struct sampled_event rates[WIRE_RATES];
+	unsigned int rate_count, rate; /* rate: index of the one that is enabled */
 	struct program *program;
 	unsigned int cpus;
-	struct clock_event *events; /* by CPU */
+	struct clock_event *events; /* those of a CPU one after the other, by rate */
 };
 
 static const struct sampled_event known_events[] = {
@@ -47,6 +51,13 @@ static const struct sampled_event known_events[] = {
  * period: every sample has the same weight, and the real rate follows the CPU's clock.
  */
 #define NOMINAL_CYCLES 4000000000ULL
+
+/*
+ * The time, ns, for which a clock may stand still while it is enabled, of each change of the rate:
+ * its timer starts a little later than its enabled time, and a tick that was pending when it was
+ * disabled comes late. 2 to 22 us were measured over 1,000 changes.
+ */
+#define CHANGE_LATENCY 25000ULL
 
 #define EVENT_COUNT (sizeof(known_events) / sizeof(known_events[0]))
 
@@ -114,22 +125,23 @@ int sampled_event_find(struct sampled_event *out, const char *name, uint64_t fre
 	return error_set(err, -EINVAL, "there is no event '%s': cpu-clock or cycles", name);
 }
 
-int sampler_new(struct sampler **out, const struct sampled_event *event, struct program *program,
-		struct error *err)
+int sampler_new(struct sampler **out, const struct sampled_event *rates, unsigned int count,
+		struct program *program, struct error *err)
 {
 	struct sampler *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return error_errno(err, -ENOMEM, "sampling events");
-	s->event = *event;
+	memcpy(s->rates, rates, count * sizeof(*rates));
+	s->rate_count = count;
 	s->program = program;
 	s->cpus = program_cpus(program);
-	s->events = calloc(s->cpus, sizeof(*s->events));
+	s->events = calloc((size_t)s->cpus * count, sizeof(*s->events));
 	if (!s->events) {
 		free(s);
 		return error_errno(err, -ENOMEM, "sampling events");
 	}
-	for (unsigned int i = 0; i < s->cpus; i++)
+	for (unsigned int i = 0; i < s->cpus * count; i++)
 		s->events[i].fd = -1;
 	*out = s;
 	return 0;
@@ -139,11 +151,18 @@ void sampler_free(struct sampler *s)
 {
 	if (!s)
 		return;
-	for (unsigned int i = 0; i < s->cpus; i++)
+	for (unsigned int i = 0; i < s->cpus * s->rate_count; i++)
 		if (s->events[i].fd >= 0)
 			close(s->events[i].fd);
 	free(s->events);
 	free(s);
+}
+
+/* Return the event of a CPU with the rate of that index. */
+static struct clock_event *clock_event_of(const struct sampler *s, unsigned int cpu,
+					  unsigned int rate)
+{
+	return &s->events[cpu * s->rate_count + rate];
 }
 
 static int open_sampling_event(const struct sampled_event *e, unsigned int cpu)
@@ -191,46 +210,28 @@ static uint64_t busy_periods(const struct wire_account *a)
 }
 
 /*
- * Prepare the account of an interval in which the event runs. The periods of the clock are counted
- * from the time when the event is enabled; the first samples correct this origin (bpf/account.h).
+ * Prepare the account of an event that is going to be enabled. Its clock goes on where it stopped,
+ * and so does its grid: the time until now counts as enabled since it was opened. The next samples
+ * correct this origin (bpf/account.h).
  */
-static void begin_account(const struct sampler *s, struct clock_event *e, unsigned int cpu)
+static void resume_account(const struct sampler *s, unsigned int cpu, unsigned int rate)
 {
-	struct wire_account *a = program_account(s->program, cpu);
+	struct clock_event *e = clock_event_of(s, cpu, rate);
+	struct wire_account *a = &program_clock(s->program, cpu)->accounts[rate];
 
-	e->busy_before = busy_periods(a);
-	e->idle_before = a->idle;
-	if (!s->event.clocked)
-		return;
-	a->origin = clock_boot_ns();
-	a->last = a->idle_since = a->steal = a->lag_samples = 0;
-	a->debt = 0;
-	a->period = s->event.period;
-}
-
-int sampler_open_cpu(struct sampler *s, unsigned int cpu, struct error *err)
-{
-	struct clock_event *e;
-	int fd, ret = 0;
-
-	if (cpu >= s->cpus)
-		return error_set(err, -ENODEV, "there is no CPU %u", cpu);
-	e = &s->events[cpu];
-	if (e->fd >= 0)
-		return 0;
-	fd = open_sampling_event(&s->event, cpu);
-	if (fd < 0)
-		return explain_sampling_event(&s->event, cpu, -errno, err);
-	begin_account(s, e, cpu);
-	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, program_fd(s->program)) < 0 ||
-	    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0) {
-		ret = error_errno(err, -errno, "attaching the sampling program to CPU %u", cpu);
-		close(fd);
-		return ret;
+	if (!e->begun) {
+		e->begun = true;
+		e->intervals++;
+		e->busy_before = busy_periods(a);
+		e->idle_before = a->idle;
+		a->last = 0;
+		a->debt = 0;
 	}
-	e->fd = fd;
-	e->intervals++;
-	return 0;
+	if (!s->rates[rate].clocked)
+		return;
+	a->origin = clock_boot_ns() - pulse_read_event(e->fd).enabled;
+	a->steal = a->lag_samples = 0;
+	a->period = s->rates[rate].period;
 }
 
 /*
@@ -239,20 +240,20 @@ int sampler_open_cpu(struct sampler *s, unsigned int cpu, struct error *err)
  * tick, as on an idle CPU, until the next tick, since it takes the clock for one that fires too
  * often. The clock's count stands still meanwhile, but its enabled time does not.
  */
-static uint64_t due_samples(const struct sampler *s, int fd)
+static uint64_t due_samples(const struct sampler *s, unsigned int cpu, unsigned int rate)
 {
-	struct pulse_reading r = pulse_read_event(fd);
+	const struct sampled_event *of = &s->rates[rate];
+	struct pulse_reading r = pulse_read_event(clock_event_of(s, cpu, rate)->fd);
 
-	return (s->event.clocked ? r.enabled : r.count) / s->event.period;
+	return (of->clocked ? r.enabled : r.count) / of->period;
 }
 
-/* Add idle time that has not ended yet to the account. */
-static void end_idle(struct wire_account *a)
+/* Add idle time to an account that has not ended at now. since: its begin, ns; 0: there is none. */
+static void end_idle(struct wire_account *a, uint64_t since, uint64_t now)
 {
-	uint64_t now = clock_boot_ns(), since = a->idle_since;
 	uint64_t from, to;
 
-	if (!a->period || !since || since < a->origin)
+	if (!a->period || !since || since < a->origin || now < since)
 		return;
 	from = (since - a->origin) / a->period;
 	to = (now - a->origin) / a->period;
@@ -265,39 +266,129 @@ static void end_idle(struct wire_account *a)
 }
 
 /*
- * Close the account of an interval. The idle hooks cannot see that the clock of an offline CPU
- * stood still, so the idle periods are limited to the due samples. Return how many samples were
- * due: at least as many as came, since the kernel measures the enabled time by a slightly different
- * clock.
+ * Close the account of an event that was disabled at a time, ns; idle_since is of that time. The
+ * idle hooks cannot see that the clock of an offline CPU stood still, and may count a point that
+ * comes after that time, so the idle periods are limited to the due samples. Return how many
+ * samples were due: at least as many as came, since the kernel measures the enabled time by a
+ * slightly different clock.
  */
-static uint64_t end_account(const struct sampler *s, const struct clock_event *e, unsigned int cpu,
-			    uint64_t due)
+static uint64_t close_account(const struct sampler *s, unsigned int cpu, unsigned int rate,
+			      uint64_t idle_since, uint64_t time)
 {
-	struct wire_account *a = program_account(s->program, cpu);
-	uint64_t busy = busy_periods(a) - e->busy_before;
+	const struct clock_event *e = clock_event_of(s, cpu, rate);
+	struct wire_account *a = &program_clock(s->program, cpu)->accounts[rate];
+	uint64_t due = due_samples(s, cpu, rate), busy = busy_periods(a) - e->busy_before;
 	uint64_t most = e->idle_before + (due > busy ? due - busy : 0);
 
-	end_idle(a);
+	end_idle(a, idle_since, time);
 	a->period = 0; /* stops the hooks */
-	a->idle_since = 0;
 	if (a->idle > most)
 		a->idle = most;
+	if (a->last > due)
+		a->last = due;
 	return due > busy ? due : busy;
+}
+
+/* Close the events of a CPU, the first count ones. */
+static void close_events(const struct sampler *s, unsigned int cpu, unsigned int count)
+{
+	for (unsigned int rate = 0; rate < count; rate++) {
+		struct clock_event *e = clock_event_of(s, cpu, rate);
+
+		close(e->fd);
+		e->fd = -1;
+		e->begun = false;
+	}
+}
+
+/* Open the events of a CPU, all disabled, and attach the sampling program to them. */
+static int open_events(const struct sampler *s, unsigned int cpu, struct error *err)
+{
+	int ret = 0;
+
+	for (unsigned int rate = 0; !ret && rate < s->rate_count; rate++) {
+		int fd = open_sampling_event(&s->rates[rate], cpu);
+
+		if (fd < 0) {
+			ret = explain_sampling_event(&s->rates[rate], cpu, -errno, err);
+			close_events(s, cpu, rate);
+			return ret;
+		}
+		clock_event_of(s, cpu, rate)->fd = fd;
+		if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, program_fd(s->program)) < 0) {
+			ret = error_errno(err, -errno, "attaching the sampling program to CPU %u",
+					  cpu);
+			close_events(s, cpu, rate + 1);
+		}
+	}
+	return ret;
+}
+
+int sampler_open_cpu(struct sampler *s, unsigned int cpu, struct error *err)
+{
+	int ret;
+
+	if (cpu >= s->cpus)
+		return error_set(err, -ENODEV, "there is no CPU %u", cpu);
+	if (sampler_runs_on(s, cpu))
+		return 0;
+	ret = open_events(s, cpu, err);
+	if (ret)
+		return ret;
+	resume_account(s, cpu, s->rate);
+	program_clock(s->program, cpu)->rate = s->rate;
+	if (ioctl(clock_event_of(s, cpu, s->rate)->fd, PERF_EVENT_IOC_ENABLE, 0) < 0) {
+		ret = error_errno(err, -errno, "starting the sampling event of CPU %u", cpu);
+		close_events(s, cpu, s->rate_count);
+	}
+	return ret;
 }
 
 void sampler_close_cpu(struct sampler *s, unsigned int cpu)
 {
-	struct clock_event *e = &s->events[cpu];
-	uint64_t due;
+	struct wire_clock *c = program_clock(s->program, cpu);
 
-	if (e->fd < 0)
+	if (!sampler_runs_on(s, cpu))
 		return;
-	ioctl(e->fd, PERF_EVENT_IOC_DISABLE, 0);
-	due = due_samples(s, e->fd);
-	due = end_account(s, e, cpu, due);
-	e->due += due;
-	close(e->fd);
-	e->fd = -1;
+	ioctl(clock_event_of(s, cpu, s->rate)->fd, PERF_EVENT_IOC_DISABLE, 0);
+	for (unsigned int rate = 0; rate < s->rate_count; rate++) {
+		struct clock_event *e = clock_event_of(s, cpu, rate);
+
+		/* the accounts of all others were closed before, so they have no period */
+		if (e->begun)
+			e->due += close_account(s, cpu, rate, c->idle_since, clock_boot_ns());
+	}
+	close_events(s, cpu, s->rate_count);
+}
+
+/*
+ * Change the rate of a CPU. The system calls that disable and enable events return when the CPU has
+ * done so, in an interrupt: so no sampling program runs while the rate changes, and no idle hook
+ * still uses the old account when that is closed.
+ */
+static void change_rate(struct sampler *s, unsigned int cpu, unsigned int rate)
+{
+	struct wire_clock *c = program_clock(s->program, cpu);
+	uint64_t time, idle_since;
+
+	ioctl(clock_event_of(s, cpu, s->rate)->fd, PERF_EVENT_IOC_DISABLE, 0);
+	time = clock_boot_ns();
+	idle_since = __atomic_load_n(&c->idle_since, __ATOMIC_ACQUIRE);
+	resume_account(s, cpu, rate);
+	clock_event_of(s, cpu, rate)->changes++;
+	__atomic_store_n(&c->rate, rate, __ATOMIC_RELEASE);
+	ioctl(clock_event_of(s, cpu, rate)->fd, PERF_EVENT_IOC_ENABLE, 0);
+	(void)close_account(s, cpu, s->rate, idle_since, time);
+}
+
+void sampler_set_rate(struct sampler *s, unsigned int rate)
+{
+	if (rate >= s->rate_count || rate == s->rate)
+		return;
+	for (unsigned int cpu = 0; cpu < s->cpus; cpu++)
+		if (sampler_runs_on(s, cpu))
+			change_rate(s, cpu, rate);
+	s->rate = rate;
 }
 
 void sampler_stop(struct sampler *s)
@@ -308,13 +399,14 @@ void sampler_stop(struct sampler *s)
 
 bool sampler_runs_on(const struct sampler *s, unsigned int cpu)
 {
-	return cpu < s->cpus && s->events[cpu].fd >= 0;
+	return cpu < s->cpus && clock_event_of(s, cpu, 0)->fd >= 0;
 }
 
-void sampler_get_counts(const struct sampler *s, unsigned int cpu, struct cpu_account *out)
+void sampler_get_counts(const struct sampler *s, unsigned int cpu, unsigned int rate,
+			struct cpu_account *out)
 {
-	const struct clock_event *e = &s->events[cpu];
-	const struct wire_account *a = program_account(s->program, cpu);
+	const struct clock_event *e = clock_event_of(s, cpu, rate);
+	const struct wire_account *a = &program_clock(s->program, cpu)->accounts[rate];
 
 	*out = (struct cpu_account){
 		.used = e->intervals > 0,
@@ -325,14 +417,15 @@ void sampler_get_counts(const struct sampler *s, unsigned int cpu, struct cpu_ac
 		.stolen = a->stolen,
 		.delayed = a->delayed,
 		.skipped = a->skipped,
-		.intervals = e->intervals,
+		.cut_most = e->intervals + e->changes * CHANGE_LATENCY / s->rates[rate].period,
 	};
 }
 
-void sampler_account(const struct sampler *s, unsigned int cpu, struct cpu_account *out)
+void sampler_account(const struct sampler *s, unsigned int cpu, unsigned int rate,
+		     struct cpu_account *out)
 {
-	const struct clock_event *e = &s->events[cpu];
+	const struct clock_event *e = clock_event_of(s, cpu, rate);
 
-	sampler_get_counts(s, cpu, out);
-	out->due = e->due + (e->fd >= 0 ? due_samples(s, e->fd) : 0);
+	sampler_get_counts(s, cpu, rate, out);
+	out->due = e->due + (e->fd >= 0 ? due_samples(s, cpu, rate) : 0);
 }

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sampling events, clocks or counters: one perf event per CPU, which runs the sampling program.
- * Also computes how many samples were due: for a clock its enabled time divided by its period, for
- * a counter its count divided by its period.
+ * The sampling events, clocks or counters: on each CPU one perf event for each rate, which runs the
+ * sampling program. Also computes how many samples were due: for a clock its enabled time divided
+ * by its period, for a counter its count divided by its period.
+ *
+ * One event of a CPU is enabled at a time. A disabled one keeps its place within its period and its
+ * count of enabled time. So a change of the rate cuts no period off, and there is nothing to be
+ * made good afterwards: the account of each event holds as if it were the only one. (With one
+ * event, of which PERF_EVENT_IOC_PERIOD changes the period, each change begins a new period, and
+ * what has passed of the old one counts for nobody.)
  */
 #ifndef SKEIN_CAPTURE_SAMPLER_H
 #define SKEIN_CAPTURE_SAMPLER_H
@@ -37,39 +43,48 @@ struct sampler;
  */
 int sampled_event_try(const struct sampled_event *e, unsigned int cpus, struct error *err);
 
-int sampler_new(struct sampler **out, const struct sampled_event *event, struct program *program,
-		struct error *err);
+/* Make a sampler for count rates of an event, 1 to WIRE_RATES; it begins with the first. */
+int sampler_new(struct sampler **out, const struct sampled_event *rates, unsigned int count,
+		struct program *program, struct error *err);
 void sampler_free(struct sampler *s);
 
 /*
- * Open and start the event of a CPU; does nothing if the event runs. Return 0; -ENODEV: the CPU is
- * offline or does not exist; or another negative errno.
+ * Open the events of a CPU and start that of the rate; does nothing if they are open. Return 0;
+ * -ENODEV: the CPU is offline or does not exist; or another negative errno.
  */
 int sampler_open_cpu(struct sampler *s, unsigned int cpu, struct error *err);
-/* Stop a CPU's event, and keep its count of due samples. */
+/* Stop a CPU's events, and keep their counts of due samples. */
 void sampler_close_cpu(struct sampler *s, unsigned int cpu);
 /* Stop all events, at the end of the recording. */
 void sampler_stop(struct sampler *s);
 
+/* Sample at the rate of that index from now on, on all CPUs. */
+void sampler_set_rate(struct sampler *s, unsigned int rate);
+
 bool sampler_runs_on(const struct sampler *s, unsigned int cpu);
 
-/* The outcomes of the samples due on a CPU, over all intervals in which its event ran. */
+/* The outcomes of the samples due on a CPU at one rate. */
 struct cpu_account {
 	bool used; /* the event ran on this CPU at least once */
 	uint64_t due, written, filtered, idle, ring_full;
 	uint64_t stolen, delayed, skipped; /* see struct wire_account */
-	/* intervals in which the event ran; each may lose one sample by rounding */
-	uint64_t intervals;
+	/*
+	 * samples that may be cut off: one by rounding each time that the event was open, and what
+	 * changes of the rate cost the clock
+	 */
+	uint64_t cut_most;
 };
 
 /*
- * Fill *out with the account of a CPU, which is exact after sampler_stop() and slightly out of date
- * before. This interrupts the CPU of a running event to read its enabled time or count, so do not
- * call it in every round of the recorder's loop.
+ * Fill *out with the account of a CPU at a rate, which is exact after sampler_stop() and slightly
+ * out of date before. This interrupts the CPU of a running event to read its enabled time or count,
+ * so do not call it in every round of the recorder's loop.
  */
-void sampler_account(const struct sampler *s, unsigned int cpu, struct cpu_account *out);
+void sampler_account(const struct sampler *s, unsigned int cpu, unsigned int rate,
+		     struct cpu_account *out);
 
 /* Like sampler_account(), but leaves due at 0 and interrupts no CPU. */
-void sampler_get_counts(const struct sampler *s, unsigned int cpu, struct cpu_account *out);
+void sampler_get_counts(const struct sampler *s, unsigned int cpu, unsigned int rate,
+			struct cpu_account *out);
 
 #endif

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The rates of a live capture. Each has an event in the trace, which is put when the rate is first
+ * used, so that its samples have its period as their weight.
+ */
+#include <errno.h>
+#include <time.h>
+
+#include "capture/live.h"
+
+_Static_assert(CAPTURE_LOWER_RATES_MAX + 1 == WIRE_RATES, "rates of a capture and of a CPU");
+
+int live_find_rates(struct live *l, struct error *err)
+{
+	const struct capture_options *o = &l->options;
+	const struct capture_rates *rates = &o->when.rates;
+	const char *name = o->event ? o->event : "cpu-clock";
+	int ret = sampled_event_find(&l->clock.rates[0], name, o->frequency, o->period, err);
+
+	if (!ret && rates->count > CAPTURE_LOWER_RATES_MAX)
+		ret = error_set(err, -EINVAL, "more than %d rates", WIRE_RATES);
+	for (unsigned int i = 0; !ret && i < rates->count; i++)
+		ret = sampled_event_find(&l->clock.rates[i + 1], name, rates->lower[i], 0, err);
+	l->clock.count = rates->count + 1;
+	l->progress.frequency = l->clock.rates[0].frequency;
+	return ret;
+}
+
+uint64_t live_event_of_rate(unsigned int rate)
+{
+	return rate ? LOWER_EVENT_ID + rate - 1 : EVENT_ID;
+}
+
+int live_rate_of_event(uint64_t event)
+{
+	if (event == EVENT_ID)
+		return 0;
+	return event >= LOWER_EVENT_ID ? (int)(event - LOWER_EVENT_ID + 1) : -1;
+}
+
+void live_set_ledger_rates(const struct live *l, struct ledger_context *c)
+{
+	c->rate_count = l->clock.count;
+	for (unsigned int rate = 0; rate < l->clock.count; rate++)
+		c->rates[rate] =
+			(struct ledger_rate){live_event_of_rate(rate), l->clock.rates[rate].period};
+}
+
+static int put_event_of_rate(struct live *l, unsigned int rate, struct error *err)
+{
+	const struct sampled_event *of = &l->clock.rates[rate];
+	const struct event e = {
+		.id = live_event_of_rate(rate),
+		.host = HOST_ID,
+		.name = of->name,
+		.unit = of->unit,
+		.period = of->period,
+		.frequency = of->frequency,
+	};
+
+	l->clock.described |= 1U << rate;
+	return put_event(l->sink, &e, err);
+}
+
+int live_describe_rates(struct live *l, struct error *err)
+{
+	int ret = 0;
+
+	l->clock.described |= 1U << l->progress.rate;
+	for (unsigned int rate = 0; !ret && rate < l->clock.count; rate++)
+		if (l->clock.described >> rate & 1)
+			ret = put_event_of_rate(l, rate, err);
+	return ret;
+}
+
+static uint64_t own_cpu_time(void)
+{
+	struct timespec t;
+
+	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) < 0)
+		return 0;
+	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+void live_measure_cost(struct live *l)
+{
+	struct helper_cost helpers = {0};
+
+	if (!l->options.when.rates.choose)
+		return;
+	live_add_helper_cost(l, &helpers);
+	l->progress.cost = (struct capture_cost){
+		.own = own_cpu_time(),
+		.helpers = helpers.cpu,
+		.kernel = program_time_spent(l->program),
+	};
+}
+
+int live_follow_rate(struct live *l, struct error *err)
+{
+	struct capture_progress *p = &l->progress;
+	unsigned int wanted;
+
+	if (!l->options.when.rates.choose)
+		return 0;
+	wanted = l->options.when.rates.choose(l->options.context, p);
+	if (wanted >= l->clock.count || wanted == p->rate)
+		return 0;
+	p->slower += wanted > p->rate;
+	p->faster += wanted < p->rate;
+	p->rate = wanted;
+	p->frequency = l->clock.rates[wanted].frequency;
+	sampler_set_rate(l->sampler, wanted);
+	l->times.pace.period = l->clock.rates[wanted].clocked ? l->clock.rates[wanted].period : 0;
+	return l->clock.described >> wanted & 1 ? 0 : put_event_of_rate(l, wanted, err);
+}
