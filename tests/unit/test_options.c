@@ -257,6 +257,10 @@ START_TEST(quantities)
 	ck_assert_uint_eq(value_of(parse_bytes, "1.25K"), 1280);
 	ck_assert_uint_eq(value_of(parse_bytes, "0.333KiB"), 340);
 	ck_assert_uint_eq(value_of(parse_bytes, "17179869183G"), 17179869183ULL << 30);
+	ck_assert_uint_eq(value_of(parse_percent, "1%"), 10000000);
+	ck_assert_uint_eq(value_of(parse_percent, "0.5 %"), 5000000);
+	ck_assert_uint_eq(value_of(parse_percent, "0"), 0);
+	ck_assert_uint_eq(value_of(parse_percent, "250"), 2500000000);
 	ck_assert_uint_eq(value_of(parse_duration, "10"), 10000000000);
 	ck_assert_uint_eq(value_of(parse_duration, "1.000000001s"), 1000000001);
 	ck_assert_uint_eq(value_of(parse_duration, "200ms"), 200000000);

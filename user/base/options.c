@@ -171,6 +171,8 @@ int option_set(const struct option_spec *o, void *options, const char *value, st
 		return parse_bytes(value, member, err);
 	case OPTION_DURATION:
 		return parse_duration(value, member, err);
+	case OPTION_PERCENT:
+		return parse_percent(value, member, err);
 	case OPTION_CALL:
 		return o->set(options, value, err);
 	case OPTION_HEADING:

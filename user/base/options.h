@@ -20,6 +20,7 @@ enum option_type {
 	OPTION_COUNT, /* uint64_t: decimal, with k, M or G (powers of 1000) */
 	OPTION_BYTES, /* uint64_t: decimal, with K, M or G (powers of 1024) */
 	OPTION_DURATION, /* uint64_t ns: such as 10, 1.5s, 200ms, 5m, 1h; seconds without a unit */
+	OPTION_PERCENT, /* uint64_t, in units of 10^-9: such as 1%, 0.5% or 0 */
 	OPTION_CALL, /* handled by the option's set() */
 	OPTION_HEADING, /* not an option: name is a heading in the help */
 };
@@ -117,5 +118,6 @@ int option_find_word(const char *word, const char *(*words)(unsigned int), struc
 int parse_count(const char *text, uint64_t *out, struct error *err);
 int parse_bytes(const char *text, uint64_t *out, struct error *err);
 int parse_duration(const char *text, uint64_t *out, struct error *err);
+int parse_percent(const char *text, uint64_t *out, struct error *err);
 
 #endif

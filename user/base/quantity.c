@@ -103,3 +103,11 @@ int parse_duration(const char *text, uint64_t *out, struct error *err)
 	return parse_quantity(text, suffixes, "a duration such as 10, 1.5s, 200ms, 5m or 1h", out,
 			      err);
 }
+
+int parse_percent(const char *text, uint64_t *out, struct error *err)
+{
+	static const struct quantity_suffix suffixes[] = {
+		{"%", 10000000}, {" %", 10000000}, {"", 10000000}, {NULL, 0}};
+
+	return parse_quantity(text, suffixes, "a percentage such as 1% or 0.5%", out, err);
+}

@@ -19,6 +19,7 @@
 #include "capture/clock.h"
 #include "cmd/commands.h"
 #include "cmd/recorder.h"
+#include "cmd/serve_budget.h"
 #include "cmd/serve_http.h"
 #include "cmd/signals.h"
 #include "serve/notify.h"
@@ -42,7 +43,7 @@
 struct serve_options {
 	struct targets targets;
 	const char *config, *folder, *unwind_cache;
-	uint64_t window, disk, age;
+	uint64_t window, disk, age, cpu;
 	struct serve_http_options http;
 	bool check;
 };
@@ -80,7 +81,14 @@ static const struct option_spec serve_specs[] = {
 	 .type = OPTION_CALL,
 	 .arg = "HZ",
 	 .set = targets_set_frequency,
-	 .help = "Samples per second and CPU. Default: 19."},
+	 .help = "Samples per second and CPU, the highest rate. Default: 19."},
+	{.name = "cpu",
+	 .type = OPTION_PERCENT,
+	 .arg = "SHARE",
+	 .help = "CPU time that skein may take, helper processes and BPF programs included, as a "
+		 "share of one core: when a load would take more, it samples at 7 or 3 Hz until "
+		 "that fits again. 0: no limit. Default: 1%.",
+	 .offset = MEMBER(cpu)},
 	STACK_PART_OPTIONS,
 	{.name = "unwind-cache",
 	 .type = OPTION_TEXT,
@@ -107,8 +115,10 @@ static const struct option_spec serve_specs[] = {
 	{.name = NULL},
 };
 
-static const struct serve_options serve_defaults = {
-	.window = DEFAULT_WINDOW, .disk = DEFAULT_DISK, .age = DEFAULT_AGE};
+static const struct serve_options serve_defaults = {.window = DEFAULT_WINDOW,
+						    .disk = DEFAULT_DISK,
+						    .age = DEFAULT_AGE,
+						    .cpu = SERVE_CPU_BUDGET};
 
 static int serve_main(int argc, char **argv);
 
@@ -149,6 +159,7 @@ struct service_run {
 	struct sink *windows;
 	struct serve_http http;
 	struct notifier notifier; /* to systemd */
+	struct serve_budget budget;
 	bool ready; /* systemd knows that it records */
 	uint64_t status; /* when the status was sent last, ns */
 	uint64_t failed; /* windows that failed, as logged so far */
@@ -180,18 +191,19 @@ static void notify_progress(struct service_run *s, const struct capture_progress
 {
 	uint64_t now = clock_boot_ns();
 	struct window_counts counts;
-	char text[256], samples[32], lost[32];
+	char text[384], samples[32], lost[32], budget[128];
 
 	notifier_alive(&s->notifier, now);
 	if (p->preparing || p->finishing || (s->ready && now < s->status + STATUS_TIME))
 		return;
 	window_sink_counts(s->windows, &counts);
 	snprintf(text, sizeof(text),
-		 "%sSTATUS=%llu windows written, %llu failed; %s samples, %s lost",
+		 "%sSTATUS=%llu windows written, %llu failed; %s samples, %s lost; %s",
 		 s->ready ? "" : "READY=1\n", (unsigned long long)counts.written,
 		 (unsigned long long)counts.failed,
 		 show_count(p->samples, samples, sizeof(samples)),
-		 show_count(p->lost, lost, sizeof(lost)));
+		 show_count(p->lost, lost, sizeof(lost)),
+		 serve_budget_status(&s->budget, p, budget, sizeof(budget)));
 	notifier_send(&s->notifier, text);
 	s->ready = true;
 	s->status = now;
@@ -212,6 +224,13 @@ static bool serve_continues(void *context, const struct capture_progress *p)
 	return !s->ended || p->finishing;
 }
 
+static unsigned int serve_choose_rate(void *context, const struct capture_progress *p)
+{
+	struct service_run *s = context;
+
+	return serve_budget_choose(&s->budget, p);
+}
+
 static struct capture_options serve_capture_options(struct service_run *s)
 {
 	struct capture_options o = {
@@ -221,12 +240,14 @@ static struct capture_options serve_capture_options(struct service_run *s)
 		.fds.wake = s->http.wake,
 		.wait_names = CAPTURE_WAIT_NAMES,
 		.keep_going = serve_continues,
+		.when.rates.choose = serve_choose_rate,
 		.context = s,
 	};
 
 	targets_apply(&s->options.targets, &o);
 	if (!s->options.targets.frequency)
 		o.frequency = DEFAULT_FREQUENCY;
+	serve_budget_begin(&s->budget, s->options.cpu, &o);
 	recorder_choose_cache(s->options.unwind_cache, s->unwind_cache, sizeof(s->unwind_cache));
 	o.files.unwind_cache = s->unwind_cache[0] ? s->unwind_cache : NULL;
 	return o;
@@ -337,7 +358,7 @@ static int check_serve_options(const struct serve_options *o)
 static void show_config(const struct service_run *s)
 {
 	const struct serve_options *o = &s->options;
-	char window[32], disk[32], age[32];
+	char window[32], disk[32], age[32], cpu[32];
 
 	printf("%s%s\n", o->config ? o->config : "no configuration file",
 	       o->config ? " is right" : "");
@@ -352,6 +373,7 @@ static void show_config(const struct service_run *s)
 		       o->targets.tids.count);
 	else
 		printf("all processes that fit\n");
+	printf("%s for the service itself\n", serve_budget_show(o->cpu, cpu, sizeof(cpu)));
 }
 
 /*

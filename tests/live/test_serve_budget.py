@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+# beside others
+"""
+Test the CPU budget of skein serve: a tiny one makes it sample at lower rates, and windows show it.
+"""
+import json
+import signal
+import subprocess
+import time
+
+import live
+
+HZ = 47
+RATES = [47, 19, 7, 3]
+
+
+class ServeBudgetTest(live.LiveTest):
+
+    def skein(self, *args):
+        return subprocess.run([live.SKEIN, *map(str, args)], check=True, capture_output=True,
+                              timeout=120, env=live.clean_environment()).stdout.decode()
+
+    def serve(self, *args):
+        """Start the service, which logs to a file."""
+        log = open(self.tmp / "log", "w", encoding="utf-8")
+        self.addCleanup(log.close)
+        service = subprocess.Popen(
+            [live.SKEIN, "serve", "--folder", self.tmp / "windows", "-F", str(HZ), *args],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log,
+            env=live.clean_environment())
+        self.addCleanup(service.wait)
+        self.addCleanup(service.kill)
+        return service
+
+    def logged(self):
+        return (self.tmp / "log").read_text()
+
+    def test_steps_down(self):
+        """
+        Reading rings and files costs far more than 0.001 % of a core, at any rate and with no
+        load: the rate goes down to the lowest, which the budget does not allow for either.
+        """
+        self.assertIn("0.001 % of a core",
+                      self.skein("serve", "--check-config", "--cpu", "0.001%"))
+        service = self.serve("--cpu", "0.001%", "--window", "10s")
+        burn = self.start(live.workload("shares"), 600)
+        self.wait_for(lambda: "Hz instead of 47 Hz: the CPU budget of 0.001 % was reached"
+                      in self.logged(), limit=120, explain=self.logged)
+        # A minute later the log has the rest: the lowest rate, at which that is still too much.
+        self.wait_for(lambda: "budget of 0.001 % is exceeded at the lowest rate, 3 Hz"
+                      in self.logged(), limit=120, explain=self.logged)
+        began = time.monotonic()
+        service.send_signal(signal.SIGTERM)
+        self.assertEqual(service.wait(timeout=60), 0, self.logged())
+        self.assertLess(time.monotonic() - began, 30)
+        burn.kill()
+        self.assertEqual(self.logged().count("budget"), 2, self.logged())
+        self.check_windows()
+
+    def check_windows(self):
+        """Each window has its rates with whole accounts, and all together have the four rates."""
+        folder = ("--folder", self.tmp / "windows")
+        seen, weight = set(), 0
+        for path in self.skein("ls", "--paths", *folder).split():
+            trace = live.Trace(path)
+            for row in trace.query(
+                    "SELECT frequency, period, due, due - written - filtered - idle - cut_off - "
+                    "(SELECT coalesce(sum(count), 0) FROM loss WHERE loss.event = account.event "
+                    "AND loss.cpu = account.cpu + 1) AS balance, (SELECT count(*) FROM sample "
+                    "WHERE sample.event = account.event AND sample.cpu = account.cpu) - written "
+                    "AS other, (SELECT count(*) FROM sample WHERE sample.event = account.event "
+                    "AND sample.weight != period) AS wrong "
+                    "FROM account JOIN event ON event.id = account.event"):
+                self.assertEqual((row["balance"], row["other"], row["wrong"]), (0, 0, 0), row)
+                if row["due"]:
+                    seen.add(row["frequency"])
+            weight += trace.one("SELECT sum(weight) FROM sample")
+        self.assertEqual(sorted(seen, reverse=True), RATES)
+        report = json.loads(self.skein("report", "--json", "--last", "1h", *folder))
+        self.assertEqual([r["frequency"] for r in report["rates"]], RATES)
+        self.assertEqual(report["weight"], weight)
+        text = " ".join(self.skein("report", "--last", "1h", *folder).split())
+        self.assertRegex(text, r"sampled at 47 Hz for .*, at 3 Hz for .*: the CPU budget of "
+                               r"0\.001 % was reached")
+
+
+if __name__ == "__main__":
+    live.main()
