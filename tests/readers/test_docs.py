@@ -55,6 +55,16 @@ class DocsTest(unittest.TestCase):
         for page in (ROOT / "docs").glob("*.md"):
             self.assertIn(f"docs/{page.name}", text)
 
+    def test_triggers(self):
+        """docs/serve.md has the table of triggers, in the words of the program."""
+        table = (ROOT / "user/serve/trigger.h").read_text()
+        text = (ROOT / "docs/serve.md").read_text()
+        rows = re.findall(r'X\([A-Z_]+, "([^"]+)", "([^"]+)", (?:\\\n\s*)?"([^"]+)"\)',
+                          table.split("#define TRIGGER_KINDS", 1)[1])
+        self.assertEqual(len(rows), len(re.findall(r"^\| `[a-z-]+>", text, re.M)))
+        for word, form, meaning in rows:
+            self.assertIn(f"| `{word}>{form}` | {meaning} |", text)
+
     def test_readme_names_every_command(self):
         text = (ROOT / "README.md").read_text()
         for name in re.search(r"^commands: +(.*)$", output("--version").decode(), re.M)[1].split():

@@ -589,6 +589,33 @@ START_TEST(says_when_it_is_full)
 }
 END_TEST
 
+/* With a limit of bytes less is kept, of which the states are still those of all. */
+START_TEST(keeps_less_for_the_limit)
+{
+	const uint64_t limit = 512 << 10;
+	struct readback kept;
+	struct machine m;
+
+	begin_machine(&m, 1000 * SECOND);
+	trace_writer_retain_at_most(m.sinks[0], limit);
+	for (int i = 0; i < 400; i++) {
+		live(&m, 1000);
+		tick(&m);
+		if (i % 20 == 0)
+			forget(&m);
+		ck_assert_uint_lt(m.time - trace_writer_kept_start(m.sinks[0]),
+				  i < 100 ? UINT64_MAX : 50 * SECOND);
+	}
+	end_machine(&m);
+	ck_assert_uint_gt(size_of(ALL), 3 * limit);
+	ck_assert_uint_lt(size_of(KEPT), 2 * limit);
+	read_back(&kept, KEPT);
+	ck_assert_uint_gt(kept.counts[KIND_SLICE], 1000);
+	ck_assert_uint_eq(states_disorder(kept.states), 0);
+	free_readback(&kept);
+}
+END_TEST
+
 SUITE("keep", states_are_those_of_all, size_stays, pyramid_and_checkpoints_go,
       stacks_stay_until_forgotten, losses_add_up, copies, open_waits_of_a_copy_move_no_start,
-      says_when_it_is_full)
+      says_when_it_is_full, keeps_less_for_the_limit)

@@ -15,15 +15,20 @@
 
 struct ls_options {
 	struct window_choice windows;
-	bool json, paths;
+	bool json, paths, flights;
 };
 
 static const struct option_spec ls_specs[] = {
 	{.name = "Output", .type = OPTION_HEADING},
 	{.name = "paths",
 	 .type = OPTION_FLAG,
-	 .help = "Only the paths of the files, one a line, for other commands.",
+	 .help = "Only the paths of the files, one a line, for other commands: of windows, or with "
+		 "--flights of flights.",
 	 .offset = offsetof(struct ls_options, paths)},
+	{.name = "flights",
+	 .type = OPTION_FLAG,
+	 .help = "Only the traces of the flight recorder.",
+	 .offset = offsetof(struct ls_options, flights)},
 	{.name = "json",
 	 .type = OPTION_FLAG,
 	 .help = "As JSON, for programs.",
@@ -39,10 +44,12 @@ const struct command ls_command = {
 	.summary = "list the windows of skein serve",
 	.usage = "[OPTIONS]",
 	.description = "Lists the windows that 'skein serve' keeps, oldest first: when each began, "
-		       "how long it is, and its file, an ordinary trace.",
+		       "how long it is, and its file, an ordinary trace. Among them are the traces "
+		       "of its flight recorder, with the trigger that each was written for.",
 	.examples = "skein ls\tall windows\n"
 		    "skein ls --last 1h\tthose of the last hour\n"
-		    "skein report $(skein ls --paths --at 14:30)\tthe report of one window\n",
+		    "skein report $(skein ls --paths --at 14:30)\tthe report of one window\n"
+		    "skein ls --flights\twhat triggers have kept\n",
 	.options = ls_specs,
 	.options_size = sizeof(struct ls_options),
 	.environment = "TZ\tThe time zone of the dates.",
@@ -54,6 +61,17 @@ static void print_window_paths(const char *folder, const struct window_files *w)
 {
 	for (size_t i = 0; i < w->list.count; i++)
 		printf("%s/%s\n", folder, w->list.items[i].name);
+}
+
+/* Keep of a list what is to be shown. Return 0, or a negative errno if nothing of it is chosen. */
+static int choose_listed(const struct ls_options *o, struct window_files *w, struct error *err)
+{
+	if (o->flights)
+		window_files_leave_windows(w);
+	else if (o->paths)
+		window_files_leave_flights(w);
+	/* Having no flights is no error. */
+	return o->flights && !w->list.count ? 0 : window_choice_filter(&o->windows, w, err);
 }
 
 static void print_windows_json(const char *folder, const struct window_files *w)
@@ -72,10 +90,20 @@ static void print_windows_json(const char *folder, const struct window_files *w)
 		json_key_uint(&j, "begin", f->begin);
 		json_key_uint(&j, "end", f->end);
 		json_key_uint(&j, "bytes", f->bytes);
+		if (f->reason[0])
+			json_key_text(&j, "trigger", f->reason);
 		json_object_end(&j);
 	}
 	json_array_end(&j);
 	json_end(&j);
+}
+
+static bool has_flights(const struct window_files *w)
+{
+	for (size_t i = 0; i < w->list.count; i++)
+		if (w->list.items[i].reason[0])
+			return true;
+	return false;
 }
 
 static int print_windows(const struct window_files *w)
@@ -85,8 +113,9 @@ static int print_windows(const struct window_files *w)
 		{.title = "length", .right = true},
 		{.title = "size", .right = true},
 		{.title = "file"},
+		{.title = "trigger"},
 	};
-	struct table t = {.columns = columns, .column_count = 4};
+	struct table t = {.columns = columns, .column_count = has_flights(w) ? 5 : 4};
 	char began[32], length[32], size[32];
 	uint64_t bytes = 0;
 	struct screen s;
@@ -103,6 +132,8 @@ static int print_windows(const struct window_files *w)
 					     sizeof(length)));
 		table_cell(&t, show_bytes(f->bytes, size, sizeof(size)));
 		table_cell(&t, f->name);
+		if (t.column_count > 4)
+			table_cell(&t, f->reason);
 		bytes += f->bytes;
 	}
 	if (table_finish(&t, &s, w->list.count, w->list.count) < 0)
@@ -126,8 +157,7 @@ static int ls_main(int argc, char **argv)
 		return log_error(2, "ls: '%s' is not expected: --folder names the folder",
 				 argv[first]);
 	folder = window_choice_folder(&o.windows);
-	if (window_files_list(&w, folder, &err) < 0 ||
-	    window_choice_filter(&o.windows, &w, &err) < 0)
+	if (window_files_list(&w, folder, &err) < 0 || choose_listed(&o, &w, &err) < 0)
 		return log_failure(1, &err);
 	if (o.json)
 		print_windows_json(folder, &w);

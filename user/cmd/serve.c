@@ -20,6 +20,7 @@
 #include "cmd/commands.h"
 #include "cmd/recorder.h"
 #include "cmd/serve_budget.h"
+#include "cmd/serve_flight.h"
 #include "cmd/serve_http.h"
 #include "cmd/signals.h"
 #include "serve/notify.h"
@@ -42,6 +43,7 @@
 
 struct serve_options {
 	struct targets targets;
+	struct flight_settings flight; /* see struct flight_prefix */
 	const char *config, *folder, *unwind_cache;
 	uint64_t window, disk, age, cpu;
 	struct serve_http_options http;
@@ -49,6 +51,8 @@ struct serve_options {
 };
 
 #define MEMBER(m) offsetof(struct serve_options, m)
+
+_Static_assert(MEMBER(flight) == offsetof(struct flight_prefix, flight), "see flight_prefix");
 
 static const struct option_spec serve_specs[] = {
 	{.name = "What is kept", .type = OPTION_HEADING},
@@ -97,6 +101,7 @@ static const struct option_spec serve_specs[] = {
 	 .offset = MEMBER(unwind_cache)},
 	SERVICE_RULES_OPTION,
 	TARGET_OPTIONS("Every process on all CPUs. The default."),
+	FLIGHT_OPTIONS(struct serve_options, flight),
 
 	SERVE_HTTP_OPTIONS(MEMBER(http)),
 
@@ -115,10 +120,13 @@ static const struct option_spec serve_specs[] = {
 	{.name = NULL},
 };
 
-static const struct serve_options serve_defaults = {.window = DEFAULT_WINDOW,
-						    .disk = DEFAULT_DISK,
-						    .age = DEFAULT_AGE,
-						    .cpu = SERVE_CPU_BUDGET};
+static const struct serve_options serve_defaults = {
+	.flight = FLIGHT_DEFAULTS,
+	.window = DEFAULT_WINDOW,
+	.disk = DEFAULT_DISK,
+	.age = DEFAULT_AGE,
+	.cpu = SERVE_CPU_BUDGET,
+};
 
 static int serve_main(int argc, char **argv);
 
@@ -136,12 +144,15 @@ const struct command serve_command = {
 	.examples = "sudo skein serve\tuntil Ctrl-C, into /var/lib/skein\n"
 		    "sudo skein serve --window 10s --disk 100M --folder /tmp/windows\t"
 		    "short windows, elsewhere\n"
+		    "sudo skein serve --keep 30s --trigger 'runqueue>20ms'\t"
+		    "and all of the half minute before a thread waited for a CPU\n"
 		    "skein serve --check-config\twhat the configuration says\n"
 		    "skein report --last 1h\tthe last hour\n",
 	.options = serve_specs,
 	.options_size = sizeof(struct serve_options),
-	.environment = "STATE_DIRECTORY\tWhere --folder is, in a unit with StateDirectory=.\n"
-		       "CACHE_DIRECTORY\tWhere --unwind-cache is, in a unit with CacheDirectory=.",
+	.environment = FLIGHT_ENVIRONMENT
+	"STATE_DIRECTORY\tWhere --folder is, in a unit with StateDirectory=.\n"
+	"CACHE_DIRECTORY\tWhere --unwind-cache is, in a unit with CacheDirectory=.",
 	.files =
 		DEFAULT_CONFIG "\tThe configuration, unless --config names another.\n" WINDOW_FOLDER
 			       "\tThe windows, unless --folder names another folder.",
@@ -158,6 +169,7 @@ struct service_run {
 	bool ended; /* by a signal */
 	struct sink *windows;
 	struct serve_http http;
+	struct serve_flight flight;
 	struct notifier notifier; /* to systemd */
 	struct serve_budget budget;
 	bool ready; /* systemd knows that it records */
@@ -169,8 +181,11 @@ static void serve_read_signals(struct service_run *s)
 {
 	struct signalfd_siginfo one;
 
-	while (read(s->signals, &one, sizeof(one)) == sizeof(one))
-		s->ended |= one.ssi_signo != SIGHUP;
+	while (read(s->signals, &one, sizeof(one)) == sizeof(one)) {
+		s->ended |= one.ssi_signo != SIGHUP && one.ssi_signo != SIGUSR1;
+		if (one.ssi_signo == SIGUSR1)
+			serve_flight_signal(&s->flight);
+	}
 }
 
 /* Report windows that could not be written, once each. */
@@ -215,6 +230,7 @@ static bool serve_continues(void *context, const struct capture_progress *p)
 
 	serve_read_signals(s);
 	serve_http_poll(&s->http, p);
+	serve_flight_poll(&s->flight);
 	if (s->windows) {
 		warn_of_failed_windows(s);
 		notify_progress(s, p);
@@ -231,6 +247,12 @@ static unsigned int serve_choose_rate(void *context, const struct capture_progre
 	return serve_budget_choose(&s->budget, p);
 }
 
+static bool serve_wants_open_waits(void *context, const struct capture_progress *p)
+{
+	(void)p;
+	return serve_flight_wants_open_waits(&((struct service_run *)context)->flight);
+}
+
 static struct capture_options serve_capture_options(struct service_run *s)
 {
 	struct capture_options o = {
@@ -245,6 +267,8 @@ static struct capture_options serve_capture_options(struct service_run *s)
 	};
 
 	targets_apply(&s->options.targets, &o);
+	flight_settings_apply(&s->options.flight, &o);
+	o.waits.wants_open = serve_wants_open_waits;
 	if (!s->options.targets.frequency)
 		o.frequency = DEFAULT_FREQUENCY;
 	serve_budget_begin(&s->budget, s->options.cpu, &o);
@@ -253,7 +277,8 @@ static struct capture_options serve_capture_options(struct service_run *s)
 	return o;
 }
 
-static int open_window_sink(struct service_run *s, struct error *err)
+/* Open the sink of windows, with the flight recorder before it; *out gets what is recorded. */
+static int open_service_sink(struct service_run *s, struct sink **out, struct error *err)
 {
 	const struct window_options o = {
 		.folder = s->folder,
@@ -261,8 +286,10 @@ static int open_window_sink(struct service_run *s, struct error *err)
 		.budget = {s->options.disk, s->options.age / NSEC_PER_SEC},
 		.demand = s->http.network ? &s->http.demand : NULL,
 	};
+	int ret = window_sink(&s->windows, &o, err);
 
-	return window_sink(&s->windows, &o, err);
+	*out = s->windows;
+	return ret ? ret : serve_flight_open(&s->flight, &s->options.flight, &o, out, err);
 }
 
 /* Sample into windows until a signal. Return the exit status. */
@@ -270,6 +297,7 @@ static int serve_windows(struct service_run *s)
 {
 	struct capture_options o = serve_capture_options(s);
 	struct source *source = NULL;
+	struct sink *sink = NULL;
 	struct window_counts counts;
 	struct error err = {""};
 	int ret;
@@ -284,11 +312,11 @@ static int serve_windows(struct service_run *s)
 	}
 	recorder_raise_priority(RECORDER_NICE);
 	recorder_warn_of_needs();
-	ret = open_window_sink(s, &err);
+	ret = open_service_sink(s, &sink, &err);
 	if (!ret) {
 		s->http.windows = s->windows;
 		log_info("serve: windows go to %s", s->folder);
-		ret = pipe_join(source, s->windows, &err);
+		ret = pipe_join(source, sink, &err);
 	}
 	if (!ret) {
 		warn_of_failed_windows(s);
@@ -297,6 +325,7 @@ static int serve_windows(struct service_run *s)
 	}
 	source_free(source);
 	s->http.windows = NULL;
+	serve_flight_close(&s->flight);
 	sink_free(s->windows);
 	return ret ? log_failure(1, &err) : 0;
 }
@@ -352,7 +381,7 @@ static int check_serve_options(const struct serve_options *o)
 {
 	if (o->window < WINDOW_MIN || o->window > WINDOW_MAX)
 		return log_error(2, "serve: --window is 1s to 24h");
-	return targets_check(&o->targets, "serve");
+	return flight_settings_check(&o->flight) ? 2 : targets_check(&o->targets, "serve");
 }
 
 static void show_config(const struct service_run *s)
@@ -374,6 +403,7 @@ static void show_config(const struct service_run *s)
 	else
 		printf("all processes that fit\n");
 	printf("%s for the service itself\n", serve_budget_show(o->cpu, cpu, sizeof(cpu)));
+	flight_settings_print(&o->flight);
 }
 
 /*
@@ -383,6 +413,7 @@ static void show_config(const struct service_run *s)
 static int read_serve_config(struct service_run *s, int argc, char **argv)
 {
 	const bool pids = s->options.targets.pids.count, tids = s->options.targets.tids.count;
+	const struct flight_given given = flight_settings_given(&s->options.flight);
 	static const char *const except[] = {"config", "check-config", NULL};
 	struct options_file f = {.command = &serve_command, .except = except};
 	struct error err = {""};
@@ -394,6 +425,7 @@ static int read_serve_config(struct service_run *s, int argc, char **argv)
 		s->options.config = DEFAULT_CONFIG;
 	f.path = s->options.config;
 	targets_free(&s->options.targets);
+	flight_settings_free(&s->options.flight);
 	s->options = serve_defaults;
 	s->options.config = f.path;
 	ret = options_read_file(&f, &s->options, &err);
@@ -405,12 +437,13 @@ static int read_serve_config(struct service_run *s, int argc, char **argv)
 		vector_free(&s->options.targets.pids);
 	if (tids)
 		vector_free(&s->options.targets.tids);
+	flight_settings_drop(&s->options.flight, given);
 	return command_parse(&serve_command, argc, argv, &s->options) < 0 ? 2 : 0;
 }
 
 static int run_service(struct service_run *s)
 {
-	static const int caught[] = {SIGINT, SIGTERM, SIGQUIT};
+	static const int caught[] = {SIGINT, SIGTERM, SIGQUIT, SIGUSR1};
 	int status = lock_window_folder(s);
 
 	if (!status)
@@ -458,6 +491,7 @@ static int serve_main(int argc, char **argv)
 		close(s.lock);
 	notifier_close(&s.notifier);
 	targets_free(&s.options.targets);
+	flight_settings_free(&s.options.flight);
 	free(s.config);
 	return status;
 }

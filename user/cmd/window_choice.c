@@ -217,6 +217,8 @@ int window_choice_path(const struct window_choice *c, const char *command, const
 				 command, operand);
 	ret = window_files_list(&list, window_choice_folder(c), &err);
 	if (!ret)
+		window_files_leave_flights(&list);
+	if (!ret)
 		ret = window_choice_filter(c, &list, &err);
 	if (!ret)
 		ret = join_windows(c, &list, &err);

@@ -17,6 +17,7 @@
 #define STAMP "%Y%m%dT%H%M%SZ" /* for strftime() and strptime() */
 #define STAMP_SIZE 32
 #define OPEN_PREFIX "open-"
+#define FLIGHT_PART "flight.part" /* the flight that is being written */
 #define SUFFIX ".skein"
 #define LENGTH_MAX 100000000ULL /* s; a name with a longer window is not of the service */
 #define SAME_NAMES 1000 /* windows that may begin and end in the same seconds: after a clock jump \
@@ -44,10 +45,31 @@ static const char *parse_stamp(const char *text, uint64_t *out)
 	return rest;
 }
 
+bool flight_reason_is_valid(const char *reason)
+{
+	size_t length = strspn(reason, "abcdefghijklmnopqrstuvwxyz-");
+
+	return length && length < FLIGHT_REASON_SIZE && !reason[length] && reason[0] != '-' &&
+	       reason[length - 1] != '-';
+}
+
+/* Take the reason of a flight, as in "-signal.skein" or "-signal-2.skein". Return what follows. */
+static const char *parse_flight_reason(const char *text, struct window_file *out)
+{
+	size_t length = strspn(text + 1, "abcdefghijklmnopqrstuvwxyz-");
+
+	if (length && text[length] == '-')
+		length--;
+	if (!length || length >= sizeof(out->reason))
+		return text;
+	memcpy(out->reason, text + 1, length);
+	return text + 1 + length;
+}
+
 bool window_files_parse(const char *name, struct window_file *out)
 {
 	unsigned long long length;
-	const char *rest = parse_stamp(name, &out->begin);
+	const char *rest = parse_stamp(name, &out->begin), *at;
 	char *end;
 
 	if (!rest || rest[0] != '-' || rest[1] < '0' || rest[1] > '9')
@@ -55,9 +77,10 @@ bool window_files_parse(const char *name, struct window_file *out)
 	length = strtoull(rest + 1, &end, 10);
 	if (*end++ != 's' || length > LENGTH_MAX)
 		return false;
-	if (*end == '-')
-		end += 1 + strspn(end + 1, "0123456789");
-	if (strcmp(end, SUFFIX) || strlen(name) > NAME_MAX)
+	at = *end == '-' ? parse_flight_reason(end, out) : end;
+	if (*at == '-')
+		at += 1 + strspn(at + 1, "0123456789");
+	if (strcmp(at, SUFFIX) || strlen(name) > NAME_MAX)
 		return false;
 	out->end = out->begin + length;
 	memcpy(out->name, name, strlen(name) + 1);
@@ -119,38 +142,94 @@ void window_files_free(struct window_files *w)
 	vector_free(&w->list);
 }
 
-/* Return whether a window is too old or one too many. kept: bytes of it and all after it. */
-static bool is_beyond_budget(const struct window_budget *budget, const struct window_file *w,
-			     uint64_t kept, uint64_t now)
+static void keep_files_of_kind(struct window_files *w, bool flights)
 {
-	return (budget->bytes && kept > budget->bytes) ||
-	       (budget->age && w->end + budget->age < now);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < w->list.count; i++)
+		if ((w->list.items[i].reason[0] != '\0') == flights)
+			w->list.items[kept++] = w->list.items[i];
+	w->list.count = kept;
+}
+
+void window_files_leave_flights(struct window_files *w)
+{
+	keep_files_of_kind(w, false);
+}
+
+void window_files_leave_windows(struct window_files *w)
+{
+	keep_files_of_kind(w, true);
+}
+
+/* A folder whose windows or flights are being removed. */
+struct pruning {
+	const char *folder;
+	int dir;
+	const struct window_files *files;
+	uint64_t now, *removed;
+};
+
+/*
+ * Remove the oldest windows, or flights, beyond the budget. Store in *kept the bytes of those that
+ * stay. Return 0, or the negative errno of the first that could not be removed.
+ */
+static int prune_kind(const struct pruning *p, bool flights, const struct window_budget *budget,
+		      uint64_t *kept, struct error *err)
+{
+	uint64_t bytes = 0;
+	int ret = 0;
+
+	*kept = 0;
+	for (size_t i = p->files->list.count; i-- > 0;) {
+		const struct window_file *w = &p->files->list.items[i];
+
+		if ((w->reason[0] != '\0') != flights)
+			continue;
+		bytes += w->bytes; /* of it and all after it */
+		if ((!budget->bytes || bytes <= budget->bytes) &&
+		    (!budget->age || w->end + budget->age >= p->now)) {
+			*kept = bytes;
+			continue;
+		}
+		if (unlinkat(p->dir, w->name, 0) == 0)
+			(*p->removed)++;
+		else if (errno != ENOENT && !ret)
+			ret = error_errno(err, -errno, "%s/%s", p->folder, w->name);
+	}
+	return ret;
+}
+
+/* Return the bytes that flights may take; 0: no limit. */
+static uint64_t bytes_of_flights(const struct window_budget *budget)
+{
+	uint64_t part = budget->bytes / FLIGHTS_PART;
+
+	return budget->bytes && !part ? 1 : part;
 }
 
 int window_files_prune(const char *folder, const struct window_budget *budget, uint64_t now,
 		       uint64_t *removed, struct error *err)
 {
+	struct window_budget b = {bytes_of_flights(budget), budget->age};
 	struct window_files w;
-	uint64_t kept = 0;
-	int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret;
+	struct pruning p = {folder, -1, &w, now, removed};
+	uint64_t kept;
+	int ret, rc;
 
-	if (dir < 0)
+	p.dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (p.dir < 0)
 		return error_errno(err, -errno, "%s", folder);
 	ret = window_files_list(&w, folder, err);
 	if (ret < 0)
 		goto out;
-	for (size_t i = w.list.count; i-- > 0;) {
-		kept += w.list.items[i].bytes;
-		if (!is_beyond_budget(budget, &w.list.items[i], kept, now))
-			continue;
-		if (unlinkat(dir, w.list.items[i].name, 0) == 0)
-			(*removed)++;
-		else if (errno != ENOENT && !ret)
-			ret = error_errno(err, -errno, "%s/%s", folder, w.list.items[i].name);
-	}
+	ret = prune_kind(&p, true, &b, &kept, err);
+	b.bytes = budget->bytes > kept ? budget->bytes - kept : budget->bytes;
+	rc = prune_kind(&p, false, &b, &kept, ret ? NULL : err);
+	ret = ret ? ret : rc;
 	window_files_free(&w);
 out:
-	close(dir);
+	close(p.dir);
 	return ret;
 }
 
@@ -183,16 +262,19 @@ static int sync_path(const char *path, int flags)
 	return ret;
 }
 
-/* Give a file a name that no other file has. Return 0 or a negative errno. */
-static int link_window(const char *folder, const char *from, uint64_t begin, uint64_t end)
+/*
+ * Give a file a name that no other file has; write its path to path, of PATH_MAX bytes. An empty
+ * reason is that of a window. Return 0 or a negative errno.
+ */
+static int link_window(char *path, const struct flight_name *name, const char *from)
 {
-	char stamp[STAMP_SIZE], path[PATH_MAX], turn[16] = "";
-	unsigned long long length = end > begin ? end - begin : 0;
+	char stamp[STAMP_SIZE], turn[16] = "";
+	unsigned long long length = name->end > name->begin ? name->end - name->begin : 0;
 
-	write_stamp(stamp, begin);
+	write_stamp(stamp, name->begin);
 	for (unsigned int i = 2; i < SAME_NAMES; i++) {
-		if (snprintf(path, sizeof(path), "%s/%s-%llus%s" SUFFIX, folder, stamp, length,
-			     turn) >= (int)sizeof(path))
+		if (snprintf(path, PATH_MAX, "%s/%s-%llus%s%s%s" SUFFIX, name->folder, stamp,
+			     length, name->reason[0] ? "-" : "", name->reason, turn) >= PATH_MAX)
 			return -ENAMETOOLONG;
 		if (renameat2(AT_FDCWD, from, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
 			return 0;
@@ -206,13 +288,52 @@ static int link_window(const char *folder, const char *from, uint64_t begin, uin
 int window_files_publish(const char *folder, const char *open_path, uint64_t begin, uint64_t end,
 			 struct error *err)
 {
+	const struct flight_name name = {folder, "", begin, end};
+	char path[PATH_MAX];
 	int ret = sync_path(open_path, 0);
 
 	if (!ret)
-		ret = link_window(folder, open_path, begin, end);
+		ret = link_window(path, &name, open_path);
 	if (!ret)
 		ret = sync_path(folder, O_DIRECTORY);
 	return ret ? error_errno(err, ret, "%s", open_path) : 0;
+}
+
+int flight_files_open_path(char *out, size_t size, const char *folder, struct error *err)
+{
+	char journal[PATH_MAX + 16];
+
+	if (snprintf(out, size, "%s/" FLIGHT_PART, folder) >= (int)size)
+		return error_errno(err, -ENAMETOOLONG, "%s", folder);
+	snprintf(journal, sizeof(journal), "%s-journal", out);
+	unlink(journal);
+	return unlink(out) == 0 || errno == ENOENT ? 0 : error_errno(err, -errno, "%s", out);
+}
+
+int flight_files_publish(char *out, const struct flight_name *name, const char *open_path,
+			 const struct window_budget *budget, struct error *err)
+{
+	uint64_t most = bytes_of_flights(budget);
+	struct stat st;
+	int ret = stat(open_path, &st) < 0 ? -errno : 0;
+
+	if (!ret && most && (uint64_t)st.st_size > most)
+		ret = -EFBIG;
+	if (!ret)
+		ret = sync_path(open_path, 0);
+	if (!ret)
+		ret = link_window(out, name, open_path);
+	if (!ret)
+		ret = sync_path(name->folder, O_DIRECTORY);
+	if (!ret)
+		return 0;
+	unlink(open_path);
+	if (ret == -EFBIG)
+		return error_set(err, ret,
+				 "a trace of the flight recorder has %llu bytes, more "
+				 "than its part of --disk: %llu",
+				 (unsigned long long)st.st_size, (unsigned long long)most);
+	return error_errno(err, ret, "%s", open_path);
 }
 
 /* Remove the journal that a killed writer left beside a file, after it was rolled back. */
@@ -252,11 +373,14 @@ static int recover_window(const char *folder, const char *name, uint64_t *count,
 
 int window_files_recover(const char *folder, uint64_t *count, struct error *err)
 {
+	char part[PATH_MAX];
 	const struct dirent *e;
 	DIR *dir;
 	int ret = open_window_folder(folder, &dir, err);
 
 	*count = 0;
+	if (!ret)
+		ret = flight_files_open_path(part, sizeof(part), folder, err);
 	while (!ret && (e = readdir(dir))) {
 		size_t length = strlen(e->d_name), end = strlen(SUFFIX);
 

@@ -7,10 +7,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/outfile.h"
 #include "trace/sql.h"
+
+char *copy_trace_name(const char *path, const char *mark)
+{
+	static const char ending[] = ".skein";
+	size_t length = strlen(path), end = strlen(ending);
+	char *out;
+
+	if (length > end && !strcmp(path + length - end, ending))
+		length -= end;
+	return asprintf(&out, "%.*s-%s%s", (int)length, path, mark, ending) < 0 ? NULL : out;
+}
 
 static int create_copy(const char *path, struct error *err)
 {

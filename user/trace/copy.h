@@ -9,6 +9,9 @@
 #include "base/error.h"
 #include "trace/held_samples.h"
 
+/* Return NAME-MARK.skein for NAME.skein, which the caller frees; NULL: no memory. */
+char *copy_trace_name(const char *path, const char *mark);
+
 /*
  * Copy everything that db has committed to a new file at path, which must not exist; it gets mode
  * 0600 and, with sudo, belongs to the user who ran sudo. *out becomes a connection that may write

@@ -17,6 +17,8 @@
 #include "trace/sql.h"
 #include "trace/trace_timeline.h"
 
+#define LEAST_TIME 1000000000ULL /* ns that stay even if they take more than the limit */
+
 /* All records put between two commits. */
 struct retention_batch {
 	uint64_t chunk; /* chunk.id of the last chunk */
@@ -35,6 +37,8 @@ struct retention {
 	sqlite3 *db;
 	struct retention_events events;
 	uint64_t time; /* time to keep, ns */
+	uint64_t limit; /* bytes in use beyond which less is kept; 0: none */
+	uint64_t less; /* by so many ns is the time to keep shorter now, for the limit */
 	uint64_t start; /* start of the kept part, ns; 0: nothing was deleted */
 	uint64_t dropped; /* chunks up to this chunk.id were deleted, except those of stacks */
 	struct retention_batch batch; /* the current batch */
@@ -68,6 +72,11 @@ int retention_new(struct retention **out, sqlite3 *db, uint64_t time,
 	else
 		*out = k;
 	return ret;
+}
+
+void retention_limit(struct retention *k, uint64_t bytes)
+{
+	k->limit = bytes;
 }
 
 void retention_free(struct retention *k)
@@ -214,8 +223,8 @@ int retention_end_batch(struct retention *k, struct error *err)
  */
 static size_t count_old_batches(const struct retention *k, uint64_t now)
 {
-	uint64_t before = now > k->time ? now - k->time : 0;
-	uint64_t long_before = before > k->time ? before - k->time : 0;
+	uint64_t time = k->time - k->less, before = now > time ? now - time : 0;
+	uint64_t long_before = before > time ? before - time : 0;
 	size_t count = 0;
 
 	while (count + 1 < k->batches.count && (k->batches.items[count].end < before ||
@@ -355,12 +364,37 @@ static int delete_stacks(struct retention *k, struct error *err)
 		k->rows, &(struct old_ids){last.stack, last.frame, last.function, last.name}, err);
 }
 
+/* Shorten the time to keep while too much is in use, or lengthen it again. */
+static int follow_limit(struct retention *k, struct error *err)
+{
+	const uint64_t step = k->time / 8, most = k->time > LEAST_TIME ? k->time - LEAST_TIME : 0;
+	sqlite3_int64 pages = 0, unused = 0, size = 0;
+	int ret = k->limit ? sql_int(k->db, "PRAGMA page_count", &pages, err) : 0;
+
+	if (!k->limit || ret)
+		return ret;
+	ret = sql_int(k->db, "PRAGMA freelist_count", &unused, err);
+	if (!ret)
+		ret = sql_int(k->db, "PRAGMA page_size", &size, err);
+	if (ret)
+		return ret;
+	if ((uint64_t)((pages - unused) * size) > k->limit)
+		k->less = k->less + step < most ? k->less + step : most;
+	else if ((uint64_t)((pages - unused) * size) < k->limit / 2)
+		k->less -= k->less < step ? k->less : step;
+	return 0;
+}
+
 int retention_delete_old(struct retention *k, uint64_t now, struct error *err)
 {
-	size_t old = count_old_batches(k, now), left = k->batches.count - old;
+	size_t old, left;
 	struct retention_batch last;
-	int ret;
+	int ret = follow_limit(k, err);
 
+	if (ret)
+		return ret;
+	old = count_old_batches(k, now);
+	left = k->batches.count - old;
 	if (!old)
 		return 0;
 	last = k->batches.items[old - 1];

@@ -62,6 +62,12 @@ int retention_end_batch(struct retention *k, struct error *err);
  */
 int retention_delete_old(struct retention *k, uint64_t now, struct error *err);
 
+/*
+ * Let retention_delete_old() delete more while the file has more than so many bytes in use: an
+ * eighth of the time to keep less at each call, but at least a second stays.
+ */
+void retention_limit(struct retention *k, uint64_t bytes);
+
 /* Return the start of the kept part, ns; 0: nothing was deleted so far. */
 uint64_t retention_start(const struct retention *k);
 

@@ -33,6 +33,13 @@ struct trace_stats {
  */
 int trace_writer_retain(struct sink *s, uint64_t time, struct error *err);
 void trace_writer_limit(struct sink *s, uint64_t bytes);
+/*
+ * After trace_writer_retain(): keep less than that time while the kept part takes more than so many
+ * bytes. The file may be larger by what is put in a few ticks.
+ */
+void trace_writer_retain_at_most(struct sink *s, uint64_t bytes);
+/* Return the start of the part that is kept, ns; 0: nothing was deleted so far. */
+uint64_t trace_writer_kept_start(const struct sink *s);
 
 /*
  * For a recorder, before any record is put: reserve disk space (also within RLIMIT_FSIZE) for the
@@ -65,6 +72,8 @@ bool trace_writer_is_short(const struct sink *s);
  */
 int trace_writer_copy(struct sink *s, const char *mark, uint64_t now, char **out,
 		      struct error *err);
+/* The same, to a file of any other path, which must not exist. */
+int trace_writer_copy_to(struct sink *s, const char *path, uint64_t now, struct error *err);
 
 /* Set *out to the sizes written so far, and the number of records put so far. */
 void trace_writer_stats(const struct sink *s, struct trace_stats *out);

@@ -733,6 +733,16 @@ int trace_writer_retain(struct sink *s, uint64_t time, struct error *err)
 	return retention_new(&w->retention, w->db.handle, time, &events, err);
 }
 
+void trace_writer_retain_at_most(struct sink *s, uint64_t bytes)
+{
+	retention_limit(((struct file_writer *)s)->retention, bytes);
+}
+
+uint64_t trace_writer_kept_start(const struct sink *s)
+{
+	return ((const struct file_writer *)s)->kept_start;
+}
+
 void trace_writer_limit(struct sink *s, uint64_t bytes)
 {
 	((struct file_writer *)s)->limit = bytes;
@@ -755,26 +765,12 @@ bool trace_writer_is_short(const struct sink *s)
 	return ((const struct file_writer *)s)->shortage.code != 0;
 }
 
-/* Return NAME-MARK.skein for NAME.skein. The caller frees the string. */
-static char *name_copy(const struct file_writer *w, const char *mark)
-{
-	static const char ending[] = ".skein";
-	size_t length = strlen(w->file.path), end = strlen(ending);
-	char *path;
-
-	if (length > end && !strcmp(w->file.path + length - end, ending))
-		length -= end;
-	return asprintf(&path, "%.*s-%s%s", (int)length, w->file.path, mark, ending) < 0 ? NULL
-											 : path;
-}
-
-int trace_writer_copy(struct sink *s, const char *mark, uint64_t now, char **out, struct error *err)
+int trace_writer_copy_to(struct sink *s, const char *path, uint64_t now, struct error *err)
 {
 	struct file_writer *w = (struct file_writer *)s;
-	char *path = name_copy(w, mark);
-	int ret = path ? 0 : error_set(err, -ENOMEM, "out of memory");
+	int ret = 0;
 
-	if (ret == 0 && w->shortage.code)
+	if (w->shortage.code)
 		ret = shortage_report(&w->shortage, w->file.path, err);
 	if (ret == 0)
 		ret = w->failed ? still_failed(w, err) : commit(w, 0, err);
@@ -783,6 +779,15 @@ int trace_writer_copy(struct sink *s, const char *mark, uint64_t now, char **out
 	if (ret == 0)
 		ret = copy_trace(w->db.handle, path, &w->open_waits, err);
 	w->open_waits.list.count = 0;
+	return ret;
+}
+
+int trace_writer_copy(struct sink *s, const char *mark, uint64_t now, char **out, struct error *err)
+{
+	char *path = copy_trace_name(((struct file_writer *)s)->file.path, mark);
+	int ret = path ? trace_writer_copy_to(s, path, now, err)
+		       : error_set(err, -ENOMEM, "out of memory");
+
 	if (ret < 0)
 		free(path);
 	else

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+/* trigger.c, pressure.c, trigger_watch.c: what makes the flight recorder write a trace. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "sched_scene.h"
+#include "serve/pressure.h"
+#include "serve/trigger_watch.h"
+#include "serve/window_files.h"
+#include "suite.h"
+
+#define SECOND 1000000000ULL
+
+static struct error err;
+
+/* Every word parses, and what is shown parses to the same. */
+START_TEST(parses_and_shows)
+{
+	static const char *const same[] = {
+		"runqueue>20ms",	"runqueue>1500us",	 "pause>2s",
+		"cpu-pressure>50%/10s", "io-pressure>0%/1500ms", "memory-pressure>99%/60s",
+	};
+	struct trigger t;
+	char shown[64];
+
+	for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++) {
+		ck_assert_msg(trigger_parse(&t, same[i], &err) == 0, "%s", err.text);
+		ck_assert_str_eq(trigger_show(&t, shown, sizeof(shown)), same[i]);
+		ck_assert(flight_reason_is_valid(trigger_word(t.kind)));
+	}
+	ck_assert_int_eq(trigger_parse(&t, "runqueue>0.02", &err), 0);
+	ck_assert_uint_eq(t.limit, 20 * MS);
+	ck_assert_ptr_null(trigger_word(TRIGGER_KIND_COUNT));
+}
+END_TEST
+
+START_TEST(refuses)
+{
+	static const struct {
+		const char *text, *said;
+	} wrong[] = {
+		{"", "is no trigger; there are runqueue>TIME"},
+		{"runqueue", "in a shell, a trigger stands in quotes: 'runqueue>...'"},
+		{"runq>20ms", "is no trigger"},
+		{"runqueue>", "''"},
+		{"runqueue>0", "more than 0"},
+		{"runqueue>soon", "soon"},
+		{"cpu-pressure>50%", "such as 50%/10s"},
+		{"cpu-pressure>50/10s", "such as 50%/10s"},
+		{"cpu-pressure>100%/10s", "such as 50%/10s"},
+		{"cpu-pressure>-1%/10s", "such as 50%/10s"},
+		{"cpu-pressure>50%/999ms", "1s to 1m"},
+		{"cpu-pressure>50%/61s", "1s to 1m"},
+	};
+	struct trigger t = {.limit = 7};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		err.text[0] = '\0';
+		ck_assert_int_eq(trigger_parse(&t, wrong[i].text, &err), -EINVAL);
+		ck_assert_msg(strstr(err.text, wrong[i].said) != NULL, "%s: %s", wrong[i].text,
+			      err.text);
+	}
+	ck_assert_uint_eq(t.limit, 7);
+}
+END_TEST
+
+START_TEST(parses_limits)
+{
+	static const char *const wrong[] = {"",	     "1",     "1/",	 "0/1m",
+					    "-1/1m", "1/1m,", "1001/1h", "1/1s,1/1s,1/1s,1/1s,1/1s",
+					    "1/0",   "x/1m",  "1/1mm"};
+	struct trigger_limits l = {.count = 9};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		ck_assert_msg(trigger_limits_parse(&l, wrong[i], &err) == -EINVAL, "%s", wrong[i]);
+	ck_assert_uint_eq(l.count, 9);
+	ck_assert_int_eq(trigger_limits_parse(&l, "1/1m,12/1h", &err), 0);
+	ck_assert_uint_eq(l.count, 2);
+	ck_assert_uint_eq(l.rates[1].count, 12);
+	ck_assert_uint_eq(l.rates[1].time, 3600 * SECOND);
+}
+END_TEST
+
+/*
+ * At random times: what is allowed never exceeds a rate in any of its times, and what is refused
+ * would exceed one.
+ */
+START_TEST(limits_hold)
+{
+	static uint64_t allowed[20000];
+	struct trigger_limits l;
+	struct trigger_times times = {0};
+	uint64_t now = SECOND, refused = 0;
+	size_t count = 0;
+
+	ck_assert_int_eq(trigger_limits_parse(&l, "3/5s,10/30s", &err), 0);
+	srandom(1);
+	for (int i = 0; i < 20000; i++) {
+		bool exceeds = false, allows;
+
+		now += (uint64_t)random() % (2 * SECOND);
+		for (unsigned int r = 0; r < l.count; r++) {
+			size_t within = 0;
+
+			for (size_t k = count; k-- > 0 && allowed[k] + l.rates[r].time > now;)
+				within++;
+			exceeds |= within >= l.rates[r].count;
+		}
+		allows = trigger_limits_allow(&l, &times, now);
+		ck_assert_int_eq(allows, !exceeds);
+		if (allows)
+			allowed[count++] = now;
+		refused += !allows;
+	}
+	ck_assert_uint_gt(count, 1000);
+	ck_assert_uint_gt(refused, 1000);
+	ck_assert_uint_le(times.list.count, 11);
+	vector_free(&times.list);
+}
+END_TEST
+
+/* A file like those of /proc/pressure with a total of waiting, us. */
+static void write_pressure(int fd, unsigned long long total)
+{
+	char text[256];
+	int size = snprintf(text, sizeof(text),
+			    "some avg10=1.00 avg60=2.00 avg300=3.00 total=%llu\n"
+			    "full avg10=0.00 avg60=0.00 avg300=0.00 total=9999999999999\n",
+			    total);
+
+	ck_assert_int_eq(ftruncate(fd, 0), 0);
+	ck_assert_int_eq(pwrite(fd, text, (size_t)size, 0), size);
+}
+
+/* Half of the time waited: above 40 % is met once, above 60 % never; again after a quiet time. */
+START_TEST(pressure_over_time)
+{
+	static struct pressure low, high;
+	unsigned long long total = 0;
+	unsigned int met = 0;
+
+	low = high = (struct pressure){.file = memfd_create("pressure", 0), .time = 4 * SECOND};
+	for (uint64_t at = 1; at < 400; at++) {
+		bool busy = at < 150 || at > 250;
+
+		total += busy ? 50000 : 0;
+		write_pressure(low.file, total);
+		met += pressure_read(&low, at * SECOND / 10, 40);
+		ck_assert(!pressure_read(&high, at * SECOND / 10, 60));
+		ck_assert(met == 0 || at > 40); /* not before there is a reading of that age */
+	}
+	ck_assert_uint_eq(met, 2);
+	pressure_close(&low);
+	ck_assert(!pressure_read(&low, 100 * SECOND, 0));
+}
+END_TEST
+
+struct met {
+	unsigned int count;
+	uint64_t at;
+	enum trigger_kind kind;
+};
+
+static void note_met(void *context, const struct trigger *t, uint64_t at)
+{
+	struct met *m = context;
+
+	m->count++;
+	m->at = at;
+	m->kind = t->kind;
+}
+
+/* A sink that passes everything to a watch. */
+struct watching {
+	struct sink sink;
+	struct trigger_watch *watch;
+};
+
+static int put_watched(struct sink *s, enum record_kind kind, const void *record, struct error *e)
+{
+	return trigger_watch_put(((struct watching *)s)->watch, kind, record, e);
+}
+
+static int finish_watched(struct sink *s, struct error *e)
+{
+	(void)s;
+	(void)e;
+	return 0;
+}
+
+static struct met watch_scene(const char *condition)
+{
+	static const struct sink_ops ops = {.put = put_watched, .finish = finish_watched};
+	struct watching w = {.sink = {&ops, WANT_ALL}};
+	struct source *source = sched_scene_source();
+	struct met met = {0};
+	const struct trigger_events events = {note_met, &met};
+	trigger_list list = {0};
+	struct trigger t;
+
+	ck_assert_int_eq(trigger_parse(&t, condition, &err), 0);
+	ck_assert_int_eq(vector_push(&list, t), 0);
+	ck_assert_int_eq(trigger_watch_new(&w.watch, &list, &events, &err), 0);
+	ck_assert_msg(pipe_join(source, &w.sink, &err) == 0, "%s", err.text);
+	trigger_watch_free(w.watch);
+	vector_free(&list);
+	return met;
+}
+
+/*
+ * In the scene, "load" is preempted at 10 ms and runs again at 30 ms, which is the longest wait
+ * for a CPU; the next one is of "evil", woken at 55 ms, from 65 to 70 ms and so on.
+ */
+START_TEST(finds_waits_for_a_cpu)
+{
+	struct met met = watch_scene("runqueue>19900us");
+
+	ck_assert_uint_eq(met.count, 1);
+	ck_assert_uint_eq(met.at, AT(30));
+	ck_assert_uint_eq(watch_scene("runqueue>20ms").count, 0);
+	ck_assert_uint_gt(watch_scene("runqueue>4ms").count, 1);
+}
+END_TEST
+
+/* Pauses of a JVM and of Python's collector count, collections of a JVM do not: they may run beside
+ * it. */
+START_TEST(finds_pauses)
+{
+	static const struct lane runtime = {.id = 7, .kind = LANE_RUNTIME};
+	static const struct {
+		struct span span;
+		unsigned int met;
+	} spans[] = {
+		{{.time = 1, .end = 1 + 11 * MS, .lane = 7, .kind = SPAN_PAUSE}, 1},
+		{{.time = 1, .end = 1 + 10 * MS, .lane = 7, .kind = SPAN_PAUSE}, 0},
+		{{.time = 1, .end = 1 + 11 * MS, .lane = 7, .kind = SPAN_COLLECTION}, 0},
+		{{.time = 1, .end = 1 + 11 * MS, .lane = 8, .kind = SPAN_COLLECTION}, 1},
+		{{.time = 1, .end = 0, .lane = 8, .kind = SPAN_COLLECTION}, 0},
+		{{.time = 1, .end = 1 + 11 * MS, .lane = 7, .kind = SPAN_SAFEPOINT}, 1},
+		{{.time = 1, .end = 1 + 11 * MS, .lane = 8, .kind = SPAN_PROBE}, 0},
+	};
+	struct trigger_watch *w;
+	struct met met = {0};
+	const struct trigger_events events = {note_met, &met};
+	trigger_list list = {0};
+	struct trigger t;
+
+	ck_assert_int_eq(trigger_parse(&t, "pause>10ms", &err), 0);
+	ck_assert_int_eq(vector_push(&list, t), 0);
+	ck_assert_int_eq(trigger_watch_new(&w, &list, &events, &err), 0);
+	ck_assert_int_eq(trigger_watch_put(w, KIND_LANE, &runtime, &err), 0);
+	for (size_t i = 0; i < sizeof(spans) / sizeof(*spans); i++) {
+		met.count = 0;
+		ck_assert_int_eq(trigger_watch_put(w, KIND_SPAN, &spans[i].span, &err), 0);
+		ck_assert_uint_eq(met.count, spans[i].met);
+	}
+	trigger_watch_free(w);
+	vector_free(&list);
+}
+END_TEST
+
+SUITE("triggers", parses_and_shows, refuses, parses_limits, limits_hold, pressure_over_time,
+      finds_waits_for_a_cpu, finds_pauses)

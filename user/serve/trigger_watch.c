@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Watch for triggers (trigger_watch.h). */
+#include "serve/trigger_watch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/states.h"
+#include "serve/pressure.h"
+
+/* Lanes of runtimes that are known: the last so many. */
+#define RUNTIME_LANES_MAX 4096
+
+struct trigger_watch {
+	const trigger_list *triggers;
+	struct trigger_events events;
+	struct states *states; /* of threads; NULL: no trigger needs them */
+	struct pressure *pressures; /* of the trigger with the same index */
+	VECTOR(uint64_t) runtime_lanes; /* lane.id, in order */
+	bool pauses; /* a trigger needs spans */
+};
+
+static void meet_longer(const struct trigger_watch *w, enum trigger_kind kind, uint64_t length,
+			uint64_t at)
+{
+	for (size_t i = 0; i < w->triggers->count; i++) {
+		const struct trigger *t = &w->triggers->items[i];
+
+		if (t->kind == kind && length > t->limit)
+			w->events.met(w->events.context, t, at);
+	}
+}
+
+/* A thread or CPU was in a state. A time that a loss or the begin has cut is not certain. */
+static int watch_stretch(void *context, const struct stretch *s, struct error *err)
+{
+	(void)err;
+	if (s->kind == LANE_THREAD && s->whole &&
+	    (s->state == STATE_RUNNABLE || s->state == STATE_PREEMPTED))
+		meet_longer(context, TRIGGER_RUNQUEUE, s->end - s->time, s->end);
+	return 0;
+}
+
+static const char *resource_of_trigger(enum trigger_kind kind)
+{
+	return kind == TRIGGER_CPU_PRESSURE	 ? "cpu"
+	       : kind == TRIGGER_IO_PRESSURE	 ? "io"
+	       : kind == TRIGGER_MEMORY_PRESSURE ? "memory"
+						 : NULL;
+}
+
+static int begin_watching(struct trigger_watch *w, size_t i, struct error *err)
+{
+	const struct states_events states = {watch_stretch, w};
+	const struct trigger *t = &w->triggers->items[i];
+	const char *resource = resource_of_trigger(t->kind);
+
+	if (resource)
+		return pressure_open(&w->pressures[i], resource, t->time, err);
+	w->pauses |= t->kind == TRIGGER_PAUSE;
+	return t->kind == TRIGGER_RUNQUEUE && !w->states ? states_new(&w->states, &states, err) : 0;
+}
+
+int trigger_watch_new(struct trigger_watch **out, const trigger_list *triggers,
+		      const struct trigger_events *events, struct error *err)
+{
+	struct trigger_watch *w = calloc(1, sizeof(*w));
+	int ret = 0;
+
+	if (!w)
+		return error_set(err, -ENOMEM, "out of memory");
+	w->triggers = triggers;
+	w->events = *events;
+	w->pressures = calloc(triggers->count + 1, sizeof(*w->pressures));
+	if (!w->pressures)
+		ret = error_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < triggers->count && !ret; i++)
+		w->pressures[i].file = -1;
+	for (size_t i = 0; i < triggers->count && !ret; i++)
+		ret = begin_watching(w, i, err);
+	if (ret)
+		trigger_watch_free(w);
+	else
+		*out = w;
+	return ret;
+}
+
+void trigger_watch_free(struct trigger_watch *w)
+{
+	if (!w)
+		return;
+	states_free(w->states);
+	for (size_t i = 0; w->pressures && i < w->triggers->count; i++)
+		pressure_close(&w->pressures[i]);
+	free(w->pressures);
+	vector_free(&w->runtime_lanes);
+	free(w);
+}
+
+/* Note the lane of a runtime. Ids grow; of very many the older half is forgotten. */
+static int note_runtime_lane(struct trigger_watch *w, const struct lane *l)
+{
+	size_t half = w->runtime_lanes.count / 2;
+
+	if (l->kind != LANE_RUNTIME ||
+	    (w->runtime_lanes.count && w->runtime_lanes.items[w->runtime_lanes.count - 1] >= l->id))
+		return 0;
+	if (w->runtime_lanes.count >= RUNTIME_LANES_MAX) {
+		memmove(w->runtime_lanes.items, w->runtime_lanes.items + half,
+			(w->runtime_lanes.count - half) * sizeof(*w->runtime_lanes.items));
+		w->runtime_lanes.count -= half;
+	}
+	return vector_push(&w->runtime_lanes, l->id);
+}
+
+static int compare_lane_ids(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/*
+ * Return whether a program stands still in a span. A collection of a JVM may run beside the
+ * program: its lane is one of the runtime, and its pauses are spans of their own. One of Python is
+ * on the lane of the thread that holds the lock of the interpreter all the time.
+ */
+static bool is_pause(const struct trigger_watch *w, const struct span *s)
+{
+	if (s->kind == SPAN_PAUSE || s->kind == SPAN_SAFEPOINT || s->kind == SPAN_GC_STOP)
+		return true;
+	return s->kind == SPAN_COLLECTION &&
+	       !(w->runtime_lanes.count &&
+		 bsearch(&s->lane, w->runtime_lanes.items, w->runtime_lanes.count,
+			 sizeof(*w->runtime_lanes.items), compare_lane_ids));
+}
+
+int trigger_watch_put(struct trigger_watch *w, enum record_kind kind, const void *record,
+		      struct error *err)
+{
+	const struct span *s = record;
+	int ret = 0;
+
+	if (w->pauses && kind == KIND_LANE)
+		ret = note_runtime_lane(w, record);
+	if (w->pauses && kind == KIND_SPAN && s->end > s->time && is_pause(w, s))
+		meet_longer(w, TRIGGER_PAUSE, s->end - s->time, s->end);
+	if (ret)
+		return error_errno(err, ret, "cannot watch for triggers");
+	return w->states && (WANT(LANE) | WANT(THREAD) | WANT(SLICE) | WANT(EDGE)) >> kind & 1
+		       ? states_put(w->states, kind, record, err)
+		       : 0;
+}
+
+void trigger_watch_poll(struct trigger_watch *w, uint64_t now)
+{
+	for (size_t i = 0; i < w->triggers->count; i++) {
+		const struct trigger *t = &w->triggers->items[i];
+
+		if (pressure_read(&w->pressures[i], now, t->limit))
+			w->events.met(w->events.context, t, now);
+	}
+}
