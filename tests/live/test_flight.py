@@ -32,6 +32,14 @@ while True:
     while time.monotonic() < end:
         pass
 """
+# A program whose collections visit two million lists, which takes far longer than 50 ms.
+COLLECTOR = """
+import gc, time
+kept = [[] for _ in range(2_000_000)]
+while True:
+    gc.collect()
+    time.sleep(0.2)
+"""
 
 
 def may_use_real_time():
@@ -144,7 +152,10 @@ class FlightTest(live.LiveTest):
         one = json.loads(self.skein("query", "--json", "--last", "1h", *where,
                                     "SELECT count(*) AS n FROM sample"))
         self.assertEqual(one[0]["n"], samples)
-        self.assertIn("Scheduler", self.skein("report", flight))
+        self.assertIn(f"{len(windows)} windows, 1 flight, ", self.skein("ls", *where))
+        report = self.skein("report", flight)
+        self.assertIn("Scheduler", report)
+        self.assertRegex(report, r"Trigger +signal, at \d[\d.]* s of the recording")
 
     @staticmethod
     def runs(trace, pid):
@@ -197,6 +208,17 @@ class FlightTest(live.LiveTest):
         if select.select([service.process.stderr], [], [], 0)[0]:
             logged.append(os.read(service.process.stderr.fileno(), 65536).decode())
         return "".join(logged)
+
+    def test_pause(self):
+        """A collection of Python that takes long enough, and only that, has a trace."""
+        program = self.start(sys.executable, "-c", COLLECTOR)
+        service = self.serve("--keep", f"{KEEP}s", "--keep-events", "python", "-p", program.pid,
+                             "--trigger", "pause>50ms", "--trigger-limit", "1/1h")
+        flight, = self.wait_for_flights(1)
+        self.assertIn("s-pause.skein", flight.name)
+        self.assertGreater(live.Trace(flight).one(
+            "SELECT max(\"end\" - time) FROM span WHERE kind = 1"), 50_000_000)
+        self.assertEqual(service.stop()[0], 0)
 
     def test_killed(self):
         """A killed service leaves files in its two folders only, and the next one removes them."""

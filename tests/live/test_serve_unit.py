@@ -119,6 +119,19 @@ class ServeUnit(test_units.UnitTest):
         self.assertEqual(self.state()["SubState"], "running")
         self.assertIn("listens on unix:/run/skein-http", self.said())
 
+    def test_flight(self):
+        """The unit has memory for the flight recorder, which a signal makes write a trace."""
+        self.start_unit("--window", "1h", "--keep", "5s", "--listen", "none")
+        folder = self.box.root / "var/lib/private/skein"
+        self.addCleanup(lambda: [p.unlink() for p in self.windows()])
+        self.box.run("systemctl", "kill", "--kill-whom=main", "--signal=SIGUSR1", "skein")
+        self.wait_for(lambda: list(folder.glob("2*s-signal.skein")), explain=self.said)
+        self.assertEqual(self.box.run("systemctl", "stop", "skein").returncode, 0, self.said())
+        self.assertEqual(self.state()["Result"], "success", self.said())
+        self.assertNotIn("warning", self.said())
+        trace = live.Trace(next(folder.glob("2*s-signal.skein")))
+        self.assertGreater(trace.one("SELECT count(*) FROM slice"), 100)
+
     def test_exposure(self):
         """systemd finds the unit exposed to 3.0 at most."""
         folder = self.tmp / "unit"

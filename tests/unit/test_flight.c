@@ -140,6 +140,7 @@ START_TEST(flight_has_all_and_windows_their_part)
 	char path[PATH_MAX];
 
 	files_begin();
+	shell("mkdir real && ln -s real w"); /* as the folder of a unit with DynamicUser=yes */
 	begin_recorder(&r, "1/1m", 0);
 	for (int i = 0; i < 3; i++)
 		run_second(&r);

@@ -23,6 +23,16 @@ uint64_t profile_paused(const struct profile *p)
 	return text ? strtoull(text, NULL, 10) : 0;
 }
 
+const char *profile_trigger(const struct profile *p, uint64_t *at)
+{
+	const char *why = subject_info(p, INFO_FLIGHT), *when = subject_info(p, INFO_FLIGHT_AT);
+
+	if (!why || !when)
+		return NULL;
+	*at = strtoull(when, NULL, 10);
+	return why;
+}
+
 /* Name the last program that a process ran, "nginx (pid 4711)"; or only its pid. */
 static void show_process(const struct profile *p, const char *pid, char *buf)
 {

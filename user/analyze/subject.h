@@ -19,5 +19,10 @@ const char *profile_info(const struct profile *p, const char *key);
 
 /* Return for how long the recording was paused, ns. */
 uint64_t profile_paused(const struct profile *p);
+/*
+ * Return why the flight recorder has written the trace, as it is in the trace, and set *at to when
+ * that happened, ns; NULL if it has not.
+ */
+const char *profile_trigger(const struct profile *p, uint64_t *at);
 
 #endif

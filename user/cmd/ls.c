@@ -98,12 +98,25 @@ static void print_windows_json(const char *folder, const struct window_files *w)
 	json_end(&j);
 }
 
-static bool has_flights(const struct window_files *w)
+static size_t count_flights(const struct window_files *w)
 {
+	size_t count = 0;
+
 	for (size_t i = 0; i < w->list.count; i++)
-		if (w->list.items[i].reason[0])
-			return true;
-	return false;
+		count += w->list.items[i].reason[0] != '\0';
+	return count;
+}
+
+/* Print how many windows and flights there are, and their size. */
+static void print_sum_of_windows(const struct window_files *w, uint64_t bytes)
+{
+	size_t flights = count_flights(w), windows = w->list.count - flights;
+	char size[32];
+
+	printf("%zu window%s, ", windows, windows == 1 ? "" : "s");
+	if (flights)
+		printf("%zu flight%s, ", flights, flights == 1 ? "" : "s");
+	printf("%s\n", show_bytes(bytes, size, sizeof(size)));
 }
 
 static int print_windows(const struct window_files *w)
@@ -115,7 +128,7 @@ static int print_windows(const struct window_files *w)
 		{.title = "file"},
 		{.title = "trigger"},
 	};
-	struct table t = {.columns = columns, .column_count = has_flights(w) ? 5 : 4};
+	struct table t = {.columns = columns, .column_count = count_flights(w) ? 5 : 4};
 	char began[32], length[32], size[32];
 	uint64_t bytes = 0;
 	struct screen s;
@@ -138,8 +151,7 @@ static int print_windows(const struct window_files *w)
 	}
 	if (table_finish(&t, &s, w->list.count, w->list.count) < 0)
 		return log_error(1, "out of memory");
-	printf("%zu window%s, %s\n", w->list.count, w->list.count == 1 ? "" : "s",
-	       show_bytes(bytes, size, sizeof(size)));
+	print_sum_of_windows(w, bytes);
 	return 0;
 }
 

@@ -25,6 +25,21 @@
 #define PYTHON_INFO "python." /* prefix of the info keys about interpreters */
 #define JAVA_INFO "java." /* prefix of the info keys about JVMs */
 
+/* Show why the flight recorder has written the trace, and when that was, as --from counts. */
+static void report_put_trigger(const struct report *r, const struct screen *s)
+{
+	const struct host *h = &r->profile->host;
+	char text[256], after[32];
+	uint64_t at;
+	const char *why = profile_trigger(r->profile, &at);
+
+	if (!why)
+		return;
+	snprintf(text, sizeof(text), "%s, at %s of the recording", why,
+		 show_duration(at > h->start ? at - h->start : 0, after, sizeof(after)));
+	screen_put_paragraph(s, "Trigger", STYLE_PLAIN, text);
+}
+
 static void report_put_machine(const struct report *r, const struct screen *s)
 {
 	const struct host *h = &r->profile->host;
@@ -52,6 +67,7 @@ static void report_put_machine(const struct report *r, const struct screen *s)
 			 show_duration(report_paused(r), length, sizeof(length)));
 		screen_put_paragraph(s, "Paused", STYLE_WARM, text);
 	}
+	report_put_trigger(r, s);
 	report_put_ended(r, s);
 }
 

@@ -123,15 +123,23 @@ void flight_settings_drop(struct flight_settings *f, struct flight_given given)
 	f->events = (struct record_events){.interrupt_min = RECORD_UNSET};
 }
 
-/* The first of a unit's runtime folders, between which there are colons, or the default. */
+/*
+ * The first of a unit's runtime folders, between which there are colons, or the default. With
+ * DynamicUser=yes it is a link that root made, which SQLite does not follow.
+ */
 static void choose_runtime_folder(char *out, size_t size)
 {
 	const char *unit = getenv("RUNTIME_DIRECTORY");
+	char *real;
 
 	if (unit && unit[0] == '/')
 		snprintf(out, size, "%.*s", (int)strcspn(unit, ":"), unit);
 	else
 		snprintf(out, size, "%s", RUNTIME_FOLDER);
+	real = realpath(out, NULL);
+	if (real)
+		snprintf(out, size, "%s", real);
+	free(real);
 }
 
 int serve_flight_open(struct serve_flight *s, const struct flight_settings *f,

@@ -301,9 +301,14 @@ int window_files_publish(const char *folder, const char *open_path, uint64_t beg
 
 int flight_files_open_path(char *out, size_t size, const char *folder, struct error *err)
 {
-	char journal[PATH_MAX + 16];
+	char journal[PATH_MAX + 16], *real = realpath(folder, NULL);
+	int length;
 
-	if (snprintf(out, size, "%s/" FLIGHT_PART, folder) >= (int)size)
+	if (!real)
+		return error_errno(err, -errno, "%s", folder);
+	length = snprintf(out, size, "%s/" FLIGHT_PART, real);
+	free(real);
+	if (length >= (int)size)
 		return error_errno(err, -ENAMETOOLONG, "%s", folder);
 	snprintf(journal, sizeof(journal), "%s-journal", out);
 	unlink(journal);

@@ -84,8 +84,9 @@ int window_files_open_path(char *out, size_t size, const char *folder, uint64_t 
 int window_files_publish(const char *folder, const char *open_path, uint64_t begin, uint64_t end,
 			 struct error *err);
 /*
- * Write the path of the file in which a flight is written; a file that a service which was killed
- * has left there is removed. Return 0 or a negative errno.
+ * Write the path of the file in which a flight is written, without links, which SQLite does not
+ * follow; a file that a service which was killed has left there is removed. Return 0 or a negative
+ * errno.
  */
 int flight_files_open_path(char *out, size_t size, const char *folder, struct error *err);
 /* A flight that is to be published, with its times in s since 1970. */
