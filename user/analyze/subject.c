@@ -25,7 +25,7 @@ uint64_t profile_paused(const struct profile *p)
 
 const char *profile_trigger(const struct profile *p, uint64_t *at)
 {
-	const char *why = subject_info(p, INFO_FLIGHT), *when = subject_info(p, INFO_FLIGHT_AT);
+	const char *why = profile_info(p, INFO_FLIGHT), *when = profile_info(p, INFO_FLIGHT_AT);
 
 	if (!why || !when)
 		return NULL;

@@ -57,8 +57,9 @@ int live_follow_cpus(struct live *l, struct error *err)
 	for (unsigned int cpu = 0; !ret && cpu < program_cpus(l->program); cpu++) {
 		bool wanted = !l->selection.cpus.count || number_list_has(&l->selection.cpus, cpu);
 		bool is_online = number_list_has(&online, cpu);
+		bool ticked = sampler_take_ticks(l->sampler, cpu);
 
-		if (!is_online || sideband_stopped(l->rings.sideband, cpu, clock_boot_ns()))
+		if (!is_online || sideband_stopped(l->rings.sideband, cpu, ticked, clock_boot_ns()))
 			close_cpu(l, cpu);
 		if (wanted)
 			ret = follow_schedule(l, cpu, is_online, err);

@@ -24,6 +24,9 @@ struct clock_event {
 	uint64_t changes; /* how often it was enabled after another one */
 	/* the account's busy periods and idle time when it was enabled first */
 	uint64_t busy_before, idle_before;
+	uint64_t enabled; /* ns that it was enabled when it was enabled last */
+	uint64_t resumed; /* when that was, ns of CLOCK_MONOTONIC, by which clocks tick */
+	uint64_t ticks_taken; /* the account's busy periods at the last sampler_take_ticks() */
 };
 
 struct sampler {
@@ -229,7 +232,9 @@ static void resume_account(const struct sampler *s, unsigned int cpu, unsigned i
 	}
 	if (!s->rates[rate].clocked)
 		return;
-	a->origin = clock_boot_ns() - pulse_read_event(e->fd).enabled;
+	e->enabled = pulse_read_event(e->fd).enabled;
+	e->resumed = clock_ns(CLOCK_MONOTONIC);
+	a->origin = clock_boot_ns() - e->enabled;
 	a->steal = a->lag_samples = 0;
 	a->period = s->rates[rate].period;
 }
@@ -427,5 +432,25 @@ void sampler_account(const struct sampler *s, unsigned int cpu, unsigned int rat
 	const struct clock_event *e = clock_event_of(s, cpu, rate);
 
 	sampler_get_counts(s, cpu, rate, out);
-	out->due = e->due + (e->fd >= 0 ? due_samples(s, cpu, rate) : 0);
+	out->due = e->due;
+	/* Reading an event that runs would interrupt its CPU, and wait until that has answered. */
+	if (e->fd >= 0 && s->rates[rate].clocked && rate == s->rate)
+		out->due += (e->enabled + clock_ns(CLOCK_MONOTONIC) - e->resumed) /
+			    s->rates[rate].period;
+	else if (e->fd >= 0)
+		out->due += due_samples(s, cpu, rate);
+}
+
+bool sampler_take_ticks(struct sampler *s, unsigned int cpu)
+{
+	struct clock_event *e;
+	uint64_t ticks, before;
+
+	if (!sampler_runs_on(s, cpu))
+		return false;
+	e = clock_event_of(s, cpu, s->rate);
+	ticks = busy_periods(&program_clock(s->program, cpu)->accounts[s->rate]);
+	before = e->ticks_taken;
+	e->ticks_taken = ticks;
+	return ticks != before;
 }

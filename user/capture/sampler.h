@@ -76,12 +76,15 @@ struct cpu_account {
 };
 
 /*
- * Fill *out with the account of a CPU at a rate, which is exact after sampler_stop() and slightly
- * out of date before. This interrupts the CPU of a running event to read its enabled time or count,
- * so do not call it in every round of the recorder's loop.
+ * Fill *out with the account of a CPU at a rate, which is exact after sampler_stop() and an estimate
+ * before. If the event is a counter that runs, this interrupts its CPU to read it, so do not call it
+ * in every round of the recorder's loop.
  */
 void sampler_account(const struct sampler *s, unsigned int cpu, unsigned int rate,
 		     struct cpu_account *out);
+
+/* Return whether the event of a CPU has run since the last call; false also if it is not open. */
+bool sampler_take_ticks(struct sampler *s, unsigned int cpu);
 
 /* Like sampler_account(), but leaves due at 0 and interrupts no CPU. */
 void sampler_get_counts(const struct sampler *s, unsigned int cpu, unsigned int rate,

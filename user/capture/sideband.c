@@ -266,14 +266,14 @@ bool sideband_is_quiet(const struct sideband *s)
 	return s->quiet;
 }
 
-bool sideband_stopped(struct sideband *s, unsigned int cpu, uint64_t now)
+bool sideband_stopped(struct sideband *s, unsigned int cpu, bool ticked, uint64_t now)
 {
 	struct channel *c;
 
 	if (cpu >= s->channels.count || s->channels.items[cpu].fd < 0)
 		return false;
 	c = &s->channels.items[cpu];
-	return pulse_stopped(&c->pulse, c->fd, now);
+	return pulse_stopped(&c->pulse, c->fd, ticked, now);
 }
 
 void sideband_close_cpu(struct sideband *s, unsigned int cpu)

@@ -28,10 +28,11 @@ void sideband_free(struct sideband *s);
 int sideband_open_cpu(struct sideband *s, unsigned int cpu, struct error *err);
 /*
  * Return whether the CPU went offline since the last check, even if only for a while: its event has
- * then stopped for good. A call within 100 ms of the last check returns false. now: ns of
+ * then stopped for good. A call within 100 ms of the last check returns false. ticked: an event of
+ * the same CPU has run since the last call, which makes the check cheaper. now: ns of
  * CLOCK_BOOTTIME.
  */
-bool sideband_stopped(struct sideband *s, unsigned int cpu, uint64_t now);
+bool sideband_stopped(struct sideband *s, unsigned int cpu, bool ticked, uint64_t now);
 /*
  * Move the records that are left in the ring of a CPU that went offline into the order, and close
  * its event.
