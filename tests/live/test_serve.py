@@ -4,8 +4,10 @@
 Test skein serve: windows that are whole, each and together; what a killed one leaves; its budget,
 a full disk, its configuration; and the commands that read windows.
 """
+import calendar
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -85,7 +87,35 @@ class Serve(serve_live.ServeTest):
         one = json.loads(self.skein("query", "--json", "--at", at, *where,
                                     "SELECT count(*) AS n FROM sample"))
         self.assertGreater(one[0]["n"], 0)
+        self.check_compared(windows)
         self.assertEqual(list(self.tmp.glob("skein-*")), [])
+
+    def check_compared(self, windows):
+        """Windows that are compared with themselves, a day and an hour and a half earlier."""
+        where = ("--folder", self.folder)
+        for age, against in ((5400, ()), (86400, ("--against", "24h"))):
+            for path in windows:
+                begin = time.strptime(path.name[:16], "%Y%m%dT%H%M%SZ")
+                name = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(calendar.timegm(begin) - age))
+                shutil.copy(path, self.folder / (name + path.name[16:]))
+            shown = json.loads(self.skein("diff", "--json", "--last", "1h", *against, *where))
+            self.assertEqual(len(shown["before"]), min(len(windows), 6))
+            samples = sum(live.Trace(p).one("SELECT count(*) FROM sample") for p in windows)
+            for side in ("before", "after"):
+                self.assertEqual(sum(t["samples"] for t in shown[side]), samples)
+        picture = self.skein("diff", "--last", "1h", *where, "-f", "folded", "-o", "-")
+        self.assertIn("burn_", picture)
+        first = windows[0].name
+        at = f"{first[:4]}-{first[4:6]}-{first[6:11]}:{first[11:13]}:{first[13:15]}Z"
+        shown = json.loads(self.skein("diff", "--json", "--at", at, "--against", "24h", *where))
+        self.assertEqual(shown["before"][0]["samples"], shown["after"][0]["samples"])
+        for args, said in ((("--at", at), "--at wants --against"),
+                           (("--last", "1h", "a", "b"), "'a' is too many"),
+                           (("--last", "1h", "--against", "noon"), "or a time such as 24h"),
+                           (("a", "b"), "--folder and --against are for")):
+            self.assertIn(said, self.skein("diff", *args, *where, status=2))
+        self.assertIn("has no window of that time",
+                      self.skein("diff", "--last", "1h", "--against", "90d", *where, status=1))
 
     def test_killed(self):
         """A killed service loses about a second; the next one keeps the rest."""
@@ -175,6 +205,41 @@ class Serve(serve_live.ServeTest):
             shown = self.skein("serve", "--check-config", "--config", config, *args)
             self.assertIn(f"any age, 19 Hz, {processes} processes and {len(args) // 4} threads",
                           shown)
+
+    def test_reload(self):
+        """
+        SIGHUP: a new length and budget hold at once, a wrong configuration changes nothing, and
+        what needs a restart is named.
+        """
+        config = self.tmp / "serve.conf"
+        config.write_text("window = 1h\n")
+        service = self.serve("--config", config, "-F", HZ)
+
+        def reload(text, said):
+            """Return what the service writes, once it has `said` in it."""
+            config.write_text(text)
+            service.process.send_signal(signal.SIGHUP)
+            part = b""
+            end = time.monotonic() + 60
+            while said.encode() not in part:
+                self.assertLess(time.monotonic(), end, part)
+                part += os.read(service.process.stderr.fileno(), 65536)
+            return part.decode()
+
+        log = reload("window = 1h\nage = soon\n", "was not taken over")
+        self.assertIn(f"{config}:2: age: 'soon' is not", log)
+        self.assertEqual(service.windows(), [])
+        reload("window = 1s\ndisk = 100M\n", "windows of 1 s, at most 100 MiB and 7 d")
+        self.wait_for(lambda: len(service.windows()) > 2)
+        log = reload("window = 1s\nage = 1s\npid = 1\nkernel-stacks = yes\nfreq = 49\n",
+                      "windows of 1 s, at most 1 GiB and 1 s")
+        self.assertIn("a change of kernel-stacks, pid needs a restart", log)
+        old = service.windows()[0]
+        self.wait_for(lambda: not old.exists())
+        status, err = service.stop()
+        self.assertEqual(status, 0, err)
+        for path in service.windows():
+            self.check_whole(path)
 
     def test_wrong_choices(self):
         where = ("--folder", self.folder)

@@ -132,6 +132,24 @@ class ServeUnit(test_units.UnitTest):
         trace = live.Trace(next(folder.glob("2*s-signal.skein")))
         self.assertGreater(trace.one("SELECT count(*) FROM slice"), 100)
 
+    def test_reload(self):
+        """systemctl reload: new windows, the same process; a wrong configuration is in the log."""
+        config = self.box.root / "etc/skein"
+        config.mkdir(exist_ok=True)
+        (config / "serve.conf").write_text("window = 1h\n")
+        self.addCleanup((config / "serve.conf").unlink)
+        self.start_unit("--freq", "199", "--listen", "none")
+        pid = self.state()["MainPID"]
+        for text, said in (("window = never\n", "serve.conf:1: window: 'never' is not"),
+                           ("window = 1s\n", "windows of 1 s, at most 1 GiB")):
+            (config / "serve.conf").write_text(text)
+            done = self.box.run("systemctl", "reload", "skein")
+            self.assertEqual(done.returncode, 0, self.said())
+            self.wait_for(lambda said=said: said in self.said(), explain=self.said)
+        self.wait_for(lambda: len(self.windows()) >= 2, explain=self.said)
+        self.wait_for(lambda: self.state()["SubState"] == "running", explain=self.state)
+        self.assertEqual(self.state()["MainPID"], pid)
+
     def test_exposure(self):
         """systemd finds the unit exposed to 3.0 at most."""
         folder = self.tmp / "unit"

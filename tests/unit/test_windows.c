@@ -47,9 +47,19 @@ static void put_task(uint64_t id, const char *comm, uint64_t end)
 	PUT(thread, .id = id, .process = id, .tid = id + 100, .comm = comm, .end = end);
 }
 
+/* The wall clock of tests: it is set by clock_set ns. */
+static int64_t clock_set;
+
+static uint64_t test_utc(uint64_t boot)
+{
+	return 1795772700 * SECOND + boot + (uint64_t)clock_set;
+}
+
 static void begin_windows(const char *folder)
 {
-	const struct window_options o = {.folder = folder, .length = LENGTH};
+	const struct window_options o = {.folder = folder, .length = LENGTH, .utc = test_utc};
+
+	clock_set = 0;
 
 	ck_assert_int_eq(window_sink(&s, &o, &err), 0);
 	PUT(host, .id = 1, .hostname = "machine", .machine_id = "m", .boot_id = "b", .cpus = 2,
@@ -424,7 +434,8 @@ START_TEST(names_of_windows)
 					     "20261127T094500Z-s.skein",
 					     "20261127T094500Z--1s.skein",
 					     "20261127T094500Z-99999999999999999999s.skein"};
-	struct window_budget budget = {.bytes = 250};
+	struct window_budget budget = {.bytes = 350};
+	struct window_now now = {1795773000, 1795773000};
 	struct window_files w;
 	uint64_t removed = 0;
 
@@ -442,15 +453,148 @@ START_TEST(names_of_windows)
 	ck_assert_uint_eq(w.list.items[2].begin, 1795772760);
 	ck_assert_uint_eq(w.list.items[2].end, 1795772820);
 	window_files_free(&w);
-	/* the oldest goes first; what is no window stays */
-	ck_assert_int_eq(window_files_prune(".", &budget, 0, &removed, &err), 0);
+	/* the oldest goes first; what is no window stays; the open one may get as large as others
+	 */
+	ck_assert_int_eq(window_files_prune(".", &budget, &now, &removed, &err), 0);
 	ck_assert_uint_eq(removed, 1);
 	ck_assert_int_ne(access("20261127T094500Z-60s.skein", F_OK), 0);
+	now.wall = now.steady = 1795772821;
 	budget = (struct window_budget){.age = 60};
-	ck_assert_int_eq(window_files_prune(".", &budget, 1795772821, &removed, &err), 0);
+	ck_assert_int_eq(window_files_prune(".", &budget, &now, &removed, &err), 0);
 	ck_assert_uint_eq(removed, 2);
 	ck_assert_int_eq(access("20261127T094600Z-60s.skein", F_OK), 0);
 	ck_assert_int_eq(access("a.skein", F_OK), 0);
+}
+END_TEST
+
+START_TEST(open_windows_count)
+{
+	const struct window_budget budget = {.bytes = 1000};
+	const struct window_now now = {1795773000, 1795773000};
+	struct window_files w;
+	uint64_t removed = 0;
+
+	files_begin();
+	for (int i = 0; i < 9; i++) {
+		char command[96];
+
+		snprintf(command, sizeof(command),
+			 "head -c 100 /dev/zero >20261127T09450%dZ-1s.skein", i);
+		shell(command);
+	}
+	shell("head -c 10 /dev/zero >open-20261127T094509Z-1.skein");
+	ck_assert_int_eq(window_files_prune(".", &budget, &now, &removed, &err), 0);
+	ck_assert_uint_eq(removed, 0);
+	/* one that waits for its names, and a journal */
+	shell("head -c 250 /dev/zero >open-20261127T094508Z-1.skein");
+	ck_assert_int_eq(window_files_prune(".", &budget, &now, &removed, &err), 0);
+	ck_assert_uint_eq(removed, 3);
+	shell("head -c 50 /dev/zero >open-20261127T094508Z-1.skein-journal");
+	ck_assert_int_eq(window_files_prune(".", &budget, &now, &removed, &err), 0);
+	ck_assert_uint_eq(removed, 3);
+	shell("head -c 100 /dev/zero >>open-20261127T094509Z-1.skein");
+	ck_assert_int_eq(window_files_prune(".", &budget, &now, &removed, &err), 0);
+	ck_assert_uint_eq(removed, 4);
+	/* alone beyond the budget: no other window stays, and it is not touched */
+	shell("head -c 2000 /dev/zero >>open-20261127T094509Z-1.skein");
+	ck_assert_int_eq(window_files_prune(".", &budget, &now, &removed, &err), 0);
+	ck_assert_uint_eq(removed, 9);
+	ck_assert_int_eq(window_files_list(&w, ".", &err), 0);
+	ck_assert_uint_eq(w.list.count, 0);
+	shell("test \"$(ls | wc -l)\" = 3");
+}
+END_TEST
+
+#define DAY (24 * 3600 * (int64_t)SECOND)
+
+START_TEST(clocks_jump)
+{
+	static const char *const names[] = {
+		/* set back by a day after 15 s, and forward by two after 25 s */
+		"20261126T100200Z-10s.skein",
+		"20261127T100140Z-10s.skein",
+		"20261127T100150Z-10s.skein",
+		"20261128T100210Z-10s.skein",
+	};
+	struct window_files w;
+
+	files_begin();
+	begin_windows(".");
+	for (uint64_t i = 0; i < 40; i++) {
+		clock_set = i < 15 ? 0 : i < 25 ? -DAY : DAY;
+		put_sample_at(START + i * SECOND + 1, 1, 1);
+		tick_windows(START + (i + 1) * SECOND);
+	}
+	end_windows(START + 40 * SECOND);
+	sink_free(s);
+	ck_assert_int_eq(window_files_list(&w, ".", &err), 0);
+	ck_assert_uint_eq(w.list.count, sizeof(names) / sizeof(names[0]));
+	for (size_t i = 0; i < w.list.count; i++)
+		ck_assert_str_eq(w.list.items[i].name, names[i]);
+	window_files_free(&w);
+}
+END_TEST
+
+START_TEST(jumps_count_after_an_hour)
+{
+	const uint64_t hour = 3600 * SECOND, utc = 1795772700 * SECOND, day = DAY;
+	struct window_clock c = {0};
+	struct window_now now = window_clock_read(&c, START, utc);
+
+	ck_assert_uint_eq(now.steady, utc / SECOND);
+	/* it is adjusted, and goes wrong for half an hour, twice */
+	now = window_clock_read(&c, START + hour, utc + hour + SECOND);
+	ck_assert_uint_eq(now.steady, (utc + hour) / SECOND + 1);
+	for (int turn = 0; turn < 2; turn++) {
+		now = window_clock_read(&c, START + 2 * hour, utc + 2 * hour + day);
+		ck_assert_uint_eq(now.wall, (utc + 2 * hour + day) / SECOND);
+		ck_assert_uint_eq(now.steady, (utc + 2 * hour) / SECOND + 1);
+		now = window_clock_read(&c, START + 5 * hour / 2, utc + 5 * hour / 2 + day);
+		ck_assert_uint_eq(now.steady, (utc + 5 * hour / 2) / SECOND + 1);
+		now = window_clock_read(&c, START + 3 * hour, utc + 3 * hour + SECOND);
+		ck_assert_uint_eq(now.steady, (utc + 3 * hour) / SECOND + 1);
+	}
+	/* it is set back, and stays so */
+	now = window_clock_read(&c, START + 4 * hour, utc + 4 * hour - day);
+	ck_assert_uint_eq(now.steady, (utc + 4 * hour) / SECOND + 1);
+	now = window_clock_read(&c, START + 5 * hour, utc + 5 * hour - day);
+	ck_assert_uint_eq(now.steady, now.wall);
+	ck_assert_uint_eq(now.wall, (utc + 5 * hour - day) / SECOND);
+}
+END_TEST
+
+/* Prune by age (s) or bytes at that time; return the number of windows that stay. */
+static size_t prune_windows(uint64_t bytes, uint64_t age, struct window_now now)
+{
+	const struct window_budget budget = {bytes, age};
+	struct window_files w;
+	uint64_t removed = 0;
+	size_t count;
+
+	ck_assert_int_eq(window_files_prune(".", &budget, &now, &removed, &err), 0);
+	ck_assert_int_eq(window_files_list(&w, ".", &err), 0);
+	count = w.list.count;
+	window_files_free(&w);
+	return count;
+}
+
+START_TEST(windows_of_the_future)
+{
+	/* 10:00 of the 27th; the clock was a day ahead for a while */
+	const uint64_t now = 1795773600, day = 86400, hour = 3600;
+
+	files_begin();
+	shell("for n in 20261127T0940 20261127T0950 20261128T0940 20261128T0950; do"
+	      " head -c 100 /dev/zero >${n}00Z-60s.skein; done");
+	/* a jump by a day removes nothing within an hour, in either direction */
+	ck_assert_uint_eq(prune_windows(0, hour, (struct window_now){now + day, now}), 4);
+	ck_assert_uint_eq(prune_windows(0, hour, (struct window_now){now, now + day}), 4);
+	ck_assert_uint_eq(prune_windows(0, 2 * day, (struct window_now){now, now}), 4);
+	/* those of the future go first; and if they are further away than the age */
+	ck_assert_uint_eq(prune_windows(300, 0, (struct window_now){now, now}), 3);
+	ck_assert_int_ne(access("20261128T094000Z-60s.skein", F_OK), 0);
+	ck_assert_uint_eq(prune_windows(0, hour, (struct window_now){now, now}), 2);
+	ck_assert_uint_eq(prune_windows(0, hour, (struct window_now){now + day, now + day}), 0);
 }
 END_TEST
 
@@ -480,5 +624,5 @@ END_TEST
 
 SUITE("windows", windows_are_complete, windows_add_up, removed_windows_are_left_out,
       names_come_after_the_end, a_lasting_loss_is_divided, what_is_not_delivered_is_lost,
-      a_window_that_cannot_be_written, memory_stays, names_of_windows,
-      killed_services_leave_windows)
+      a_window_that_cannot_be_written, memory_stays, names_of_windows, open_windows_count,
+      clocks_jump, jumps_count_after_an_hour, windows_of_the_future, killed_services_leave_windows)

@@ -122,6 +122,14 @@ static const struct option_spec diff_specs[] = {
 	 .arg = "FILE",
 	 .set = diff_add_after,
 	 .help = "One more trace of after."},
+	WINDOW_OPTION_ROWS(struct diff_options, windows),
+	{.name = "against",
+	 .type = OPTION_TEXT,
+	 .arg = "TIME",
+	 .help = "With --last or --at: what is compared with it. How much earlier that was, such "
+		 "as 24h; or the moment of its end, with --at of its window. Default: the time "
+		 "directly before, as long as --last.",
+	 .offset = offsetof(struct diff_options, windows.against)},
 	{.name = "no-inlines",
 	 .type = OPTION_FLAG,
 	 .help = "Inlined functions count as the function that contains them.",
@@ -515,6 +523,25 @@ static int diff_check_options(struct diff_options *o, struct error *err)
 	return filter_check(&o->filter, err);
 }
 
+/* Take the windows that are chosen as the traces of both sides. */
+static int assign_windows(struct diff_options *o, char **operands, int count, struct error *err)
+{
+	const char *paths[SIDES][WINDOW_PARTS];
+	size_t parts[SIDES];
+	int ret;
+
+	if (count || o->paths[BEFORE].count || o->paths[AFTER].count)
+		return error_set(err, -EINVAL,
+				 "--last and --at choose windows, so '%s' is too many",
+				 count ? *operands : "--before or --after");
+	/* A picture shows one trace a side. */
+	ret = window_choice_pair(&o->windows, o->format ? 1 : WINDOW_PARTS, paths, parts, err);
+	for (int side = 0; side < SIDES && !ret; side++)
+		for (size_t i = 0; i < parts[side] && !ret; i++)
+			ret = diff_add_path(o, side, paths[side][i], err);
+	return ret;
+}
+
 static int diff_main(int argc, char **argv)
 {
 	struct diff_options o = {
@@ -524,13 +551,21 @@ static int diff_main(int argc, char **argv)
 	struct error err = {""};
 	/* count first, because parsing moves "--" before the operands */
 	int after = count_after_dashes(argc, argv);
-	int status, first = command_parse(&diff_command, argc, argv, &o);
+	int status, first = command_parse(&diff_command, argc, argv, &o), ret = 0;
+	bool windows = window_choice_given(&o.windows);
 
+	if (first >= 0 && !windows && (o.windows.folder || o.windows.against))
+		ret = error_set(&err, -EINVAL, "--folder and --against are for --last and --at");
+	else if (first >= 0 && !windows)
+		ret = assign_operands(&o, argv + first, argc - first, after, &err);
+	if (first >= 0 && !ret)
+		ret = diff_check_options(&o, &err);
+	if (first >= 0 && !ret && windows)
+		ret = assign_windows(&o, argv + first, argc - first, &err);
 	if (first < 0)
 		status = ~first;
-	else if (assign_operands(&o, argv + first, argc - first, after, &err) < 0 ||
-		 diff_check_options(&o, &err) < 0)
-		status = log_error(2, "diff: %s", err.text);
+	else if (ret < 0)
+		status = log_error(ret == -EINVAL || ret == -ENOMEM ? 2 : 1, "diff: %s", err.text);
 	else
 		status = run_diff(&o);
 	vector_free(&o.paths[BEFORE]);
@@ -550,7 +585,8 @@ const struct command diff_command = {
 		"traces of each side, with -- between the sides, recorded in turns: then what "
 		"they differ by is measured, and a change must be larger. With one trace a side, "
 		"the weaker statement, 10 % of each value are assumed for it (30 % of the "
-		"kernel's), and only large changes are shown.",
+		"kernel's), and only large changes are shown.\n\nOf the windows of 'skein serve', "
+		"--last 1h compares the last hour with the hour before, in parts of ten minutes.",
 	.examples =
 		"skein diff old.skein new.skein\twhich functions take another share now\n"
 		"skein diff --normalize none old.skein new.skein\tof the same work: the CPU time\n"
@@ -558,6 +594,8 @@ const struct command diff_command = {
 		"skein diff --by program mon.skein tue.skein\twhich programs\n"
 		"skein diff --off-cpu old.skein new.skein\twhere threads wait more, or less\n"
 		"skein diff --off-cpu --by class a?.skein -- b?.skein\twhat for: locks, I/O, ...\n"
+		"skein diff --last 1h\tof 'skein serve': the last hour, and the hour before\n"
+		"skein diff --last 1h --against 24h\tand the same hour yesterday\n"
 		"skein diff old.skein new.skein -o diff.svg\tas a flame graph: red grew\n"
 		"skein diff --exit-code --min 1 old?.skein -- new?.skein\tfor a script: 3 if so\n",
 	.options = diff_specs,

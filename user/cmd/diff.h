@@ -7,6 +7,7 @@
 #include "analyze/diff.h"
 #include "cmd/filters.h"
 #include "cmd/table.h"
+#include "cmd/window_choice.h"
 #include "export/export.h"
 
 enum { BEFORE, AFTER, SIDES };
@@ -19,6 +20,7 @@ struct diff_options {
 	bool all, json, exit_code, off_cpu, full_names;
 	uint64_t limit; /* rows; 0 means all, LIMIT_UNSET the default of the output */
 	const char *color, *format, *out;
+	struct window_choice windows;
 	struct export_options how;
 	struct filter filter;
 };

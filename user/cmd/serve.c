@@ -19,11 +19,11 @@
 #include "capture/clock.h"
 #include "cmd/commands.h"
 #include "cmd/recorder.h"
+#include "cmd/serve.h"
 #include "cmd/serve_budget.h"
 #include "cmd/serve_flight.h"
 #include "cmd/serve_http.h"
 #include "cmd/signals.h"
-#include "serve/notify.h"
 #include "serve/window_sink.h"
 
 #define DEFAULT_CONFIG "/etc/skein/serve.conf"
@@ -40,15 +40,6 @@
 #define SERVE_KEEP (600 * NSEC_PER_SEC)
 
 #define STATUS_TIME (10 * NSEC_PER_SEC) /* between two messages about the state to systemd */
-
-struct serve_options {
-	struct targets targets;
-	struct flight_settings flight; /* see struct flight_prefix */
-	const char *config, *folder, *unwind_cache;
-	uint64_t window, disk, age, cpu;
-	struct serve_http_options http;
-	bool check;
-};
 
 #define MEMBER(m) offsetof(struct serve_options, m)
 
@@ -70,7 +61,8 @@ static const struct option_spec serve_specs[] = {
 	{.name = "disk",
 	 .type = OPTION_BYTES,
 	 .arg = "SIZE",
-	 .help = "Bytes that all windows may take: the oldest are removed. 0: no limit. Default: "
+	 .help = "Bytes that all windows may take, the open one included: the oldest are "
+		 "removed. 0: no limit. Default: "
 		 "1G.",
 	 .offset = MEMBER(disk)},
 	{.name = "age",
@@ -139,7 +131,8 @@ const struct command serve_command = {
 		"Samples the machine without an end, and writes windows: traces of a minute each, "
 		"in a folder that stays within its budget. 'skein ls' lists them; report, export, "
 		"view and query read them with --last and --at, and each is an ordinary trace. "
-		"SIGTERM and Ctrl-C complete the window and end it. A service that was killed "
+		"SIGTERM and Ctrl-C complete the window and end it; SIGHUP reads the configuration "
+		"again. A service that was killed "
 		"loses at most the last second. Needs root, or CAP_BPF and CAP_PERFMON.",
 	.examples = "sudo skein serve\tuntil Ctrl-C, into /var/lib/skein\n"
 		    "sudo skein serve --window 10s --disk 100M --folder /tmp/windows\t"
@@ -162,11 +155,12 @@ const struct command serve_command = {
 /* One run of the service. */
 struct service_run {
 	struct serve_options options;
-	char *config; /* text of the configuration, to which options point */
+	struct serve_source from; /* what the options were read from */
 	char folder[PATH_MAX], unwind_cache[PATH_MAX];
 	int lock; /* descriptor of the folder's lock; -1: none */
 	int signals; /* signalfd; -1: none */
 	bool ended; /* by a signal */
+	bool reload; /* a signal wants the configuration to be read again */
 	struct sink *windows;
 	struct serve_http http;
 	struct serve_flight flight;
@@ -183,6 +177,7 @@ static void serve_read_signals(struct service_run *s)
 
 	while (read(s->signals, &one, sizeof(one)) == sizeof(one)) {
 		s->ended |= one.ssi_signo != SIGHUP && one.ssi_signo != SIGUSR1;
+		s->reload |= one.ssi_signo == SIGHUP;
 		if (one.ssi_signo == SIGUSR1)
 			serve_flight_signal(&s->flight);
 	}
@@ -224,6 +219,22 @@ static void notify_progress(struct service_run *s, const struct capture_progress
 	s->status = now;
 }
 
+static struct window_budget budget_of_folder(const struct serve_options *o)
+{
+	return (struct window_budget){o->disk, o->age / NSEC_PER_SEC};
+}
+
+static void read_config_again(struct service_run *s)
+{
+	struct window_budget budget;
+
+	s->reload = false;
+	serve_reload(&s->options, &s->from, s->windows, &s->notifier);
+	budget = budget_of_folder(&s->options);
+	if (s->flight.flight)
+		flight_change_budget(s->flight.flight, &budget);
+}
+
 static bool serve_continues(void *context, const struct capture_progress *p)
 {
 	struct service_run *s = context;
@@ -234,6 +245,8 @@ static bool serve_continues(void *context, const struct capture_progress *p)
 	if (s->windows) {
 		warn_of_failed_windows(s);
 		notify_progress(s, p);
+		if (s->reload && s->ready)
+			read_config_again(s);
 	}
 	if (s->ended && !p->finishing)
 		notifier_send(&s->notifier, "STOPPING=1");
@@ -283,7 +296,7 @@ static int open_service_sink(struct service_run *s, struct sink **out, struct er
 	const struct window_options o = {
 		.folder = s->folder,
 		.length = s->options.window,
-		.budget = {s->options.disk, s->options.age / NSEC_PER_SEC},
+		.budget = budget_of_folder(&s->options),
 		.demand = s->http.network ? &s->http.demand : NULL,
 	};
 	int ret = window_sink(&s->windows, &o, err);
@@ -410,35 +423,60 @@ static void show_config(const struct service_run *s)
  * Read the configuration and then the command line again, whose options take the place of those of
  * the configuration. Return 0 or an exit status.
  */
-static int read_serve_config(struct service_run *s, int argc, char **argv)
+static int read_serve_config(struct serve_options *o, struct serve_source *from)
 {
-	const bool pids = s->options.targets.pids.count, tids = s->options.targets.tids.count;
-	const struct flight_given given = flight_settings_given(&s->options.flight);
+	const bool pids = o->targets.pids.count, tids = o->targets.tids.count;
+	const struct flight_given given = flight_settings_given(&o->flight);
 	static const char *const except[] = {"config", "check-config", NULL};
 	struct options_file f = {.command = &serve_command, .except = except};
 	struct error err = {""};
 	int ret;
 
-	if (!s->options.config && access(DEFAULT_CONFIG, F_OK) < 0)
+	if (!o->config && access(DEFAULT_CONFIG, F_OK) < 0)
 		return 0;
-	if (!s->options.config)
-		s->options.config = DEFAULT_CONFIG;
-	f.path = s->options.config;
-	targets_free(&s->options.targets);
-	flight_settings_free(&s->options.flight);
-	s->options = serve_defaults;
-	s->options.config = f.path;
-	ret = options_read_file(&f, &s->options, &err);
-	s->config = f.text;
+	if (!o->config)
+		o->config = DEFAULT_CONFIG;
+	f.path = o->config;
+	targets_free(&o->targets);
+	flight_settings_free(&o->flight);
+	*o = serve_defaults;
+	o->config = f.path;
+	ret = options_read_file(&f, o, &err);
+	from->text = f.text;
 	if (ret < 0)
 		return log_failure(2, &err);
 	/* A list of the command line would be added to that of the configuration. */
 	if (pids)
-		vector_free(&s->options.targets.pids);
+		vector_free(&o->targets.pids);
 	if (tids)
-		vector_free(&s->options.targets.tids);
-	flight_settings_drop(&s->options.flight, given);
-	return command_parse(&serve_command, argc, argv, &s->options) < 0 ? 2 : 0;
+		vector_free(&o->targets.tids);
+	flight_settings_drop(&o->flight, given);
+	return command_parse(&serve_command, from->argc, from->argv, o) < 0 ? 2 : 0;
+}
+
+int serve_options_read(struct serve_options *o, struct serve_source *from)
+{
+	int first, status;
+
+	*o = serve_defaults;
+	first = command_parse(&serve_command, from->argc, from->argv, o);
+	if (first < 0)
+		return first;
+	if (first < from->argc)
+		return ~log_error(2, "serve: '%s' is not expected: see 'skein serve --help'",
+				  from->argv[first]);
+	status = read_serve_config(o, from);
+	if (!status)
+		status = check_serve_options(o);
+	return status ? ~status : 0;
+}
+
+void serve_options_free(struct serve_options *o, struct serve_source *from)
+{
+	targets_free(&o->targets);
+	flight_settings_free(&o->flight);
+	free(from->text);
+	from->text = NULL;
 }
 
 static int run_service(struct service_run *s)
@@ -461,28 +499,20 @@ static int run_service(struct service_run *s)
 static int serve_main(int argc, char **argv)
 {
 	struct service_run s = {
-		.options = serve_defaults,
+		.from = {.argc = argc, .argv = argv},
 		.lock = -1,
 		.signals = -1,
 		.http = {.listener = -1, .wake = -1},
 		.notifier.socket = -1,
 	};
-	int first = command_parse(&serve_command, argc, argv, &s.options), status;
+	int ret = serve_options_read(&s.options, &s.from), status = ret < 0 ? ~ret : 0;
 
-	if (first < 0)
-		return ~first;
-	if (first < argc)
-		return log_error(2, "serve: '%s' is not expected: see 'skein serve --help'",
-				 argv[first]);
-	status = read_serve_config(&s, argc, argv);
-	if (!status)
-		status = check_serve_options(&s.options);
-	if (!status)
+	if (!ret)
 		status = serve_http_prepare(&s.http, &s.options.http);
 	choose_window_folder(&s);
-	if (!status && s.options.check)
+	if (!ret && !status && s.options.check)
 		show_config(&s);
-	else if (!status)
+	else if (!ret && !status)
 		status = run_service(&s);
 	serve_http_end(&s.http);
 	if (s.signals >= 0)
@@ -490,8 +520,6 @@ static int serve_main(int argc, char **argv)
 	if (s.lock >= 0)
 		close(s.lock);
 	notifier_close(&s.notifier);
-	targets_free(&s.options.targets);
-	flight_settings_free(&s.options.flight);
-	free(s.config);
+	serve_options_free(&s.options, &s.from);
 	return status;
 }

@@ -108,6 +108,47 @@ void flight_settings_free(struct flight_settings *f)
 	vector_free(&f->triggers);
 }
 
+static bool equal_triggers(const trigger_list *a, const trigger_list *b)
+{
+	if (a->count != b->count)
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (a->items[i].kind != b->items[i].kind ||
+		    a->items[i].limit != b->items[i].limit || a->items[i].time != b->items[i].time)
+			return false;
+	return true;
+}
+
+static bool equal_limits(const struct trigger_limits *a, const struct trigger_limits *b)
+{
+	if (a->count != b->count)
+		return false;
+	for (unsigned int i = 0; i < a->count; i++)
+		if (a->rates[i].count != b->rates[i].count || a->rates[i].time != b->rates[i].time)
+			return false;
+	return true;
+}
+
+/* Probes of the user are taken for others, since their texts are parsed already. */
+static bool equal_events(const struct record_events *a, const struct record_events *b)
+{
+	return a->given == b->given && a->sample == b->sample && a->sched == b->sched &&
+	       a->waits == b->waits && a->all_stacks == b->all_stacks &&
+	       a->wait_period == b->wait_period && a->interrupts == b->interrupts &&
+	       a->interrupt_min == b->interrupt_min && a->parts == b->parts &&
+	       !a->user_probes.count && !b->user_probes.count;
+}
+
+bool flight_settings_equal(const char *name, const struct flight_settings *a,
+			   const struct flight_settings *b)
+{
+	if (!strcmp(name, "trigger"))
+		return equal_triggers(&a->triggers, &b->triggers);
+	if (!strcmp(name, "trigger-limit"))
+		return equal_limits(&a->limits, &b->limits);
+	return equal_events(&a->events, &b->events);
+}
+
 struct flight_given flight_settings_given(const struct flight_settings *f)
 {
 	return (struct flight_given){f->events.given, f->triggers.count};

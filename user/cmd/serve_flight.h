@@ -70,6 +70,9 @@ void flight_settings_apply(const struct flight_settings *f, struct capture_optio
 /* Print them as a sentence, if there is a flight recorder. */
 void flight_settings_print(const struct flight_settings *f);
 void flight_settings_free(struct flight_settings *f);
+/* Compare what one of the options above set that has a function, by the option's name. */
+bool flight_settings_equal(const char *name, const struct flight_settings *a,
+			   const struct flight_settings *b);
 
 /* Which lists the command line has; they take the place of those of the configuration. */
 struct flight_given {

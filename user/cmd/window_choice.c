@@ -17,15 +17,26 @@
 
 #define DAY 86400
 
-/* The temporary trace; its folder has nothing else. "": there is none. */
-static char joined_folder[PATH_MAX], joined_path[PATH_MAX], joined_journal[PATH_MAX];
+/* Moments in s since 1970. */
+struct moments {
+	time_t from, to; /* windows that end after from and until to */
+	time_t at; /* 0: also all others that fit; else that of this moment */
+};
+
+/* The temporary traces; their folder has nothing else. "": there are none. */
+static char joined_folder[PATH_MAX - 32], joined_paths[2 * WINDOW_PARTS][PATH_MAX];
+static size_t joined_count;
 
 static void remove_joined(void)
 {
 	if (!*joined_folder)
 		return;
-	unlink(joined_path);
-	unlink(joined_journal);
+	for (size_t i = 0; i < joined_count; i++) {
+		unlink(joined_paths[i]);
+		/* the program ends: the path may be changed */
+		strcat(joined_paths[i], "-journal");
+		unlink(joined_paths[i]);
+	}
 	rmdir(joined_folder);
 }
 
@@ -108,44 +119,70 @@ static int explain_no_window(const struct window_choice *c, const struct window_
 	return -ENOENT;
 }
 
-int window_choice_filter(const struct window_choice *c, struct window_files *list,
-			 struct error *err)
+static int no_moment(const char *text, const char *expected, struct error *err)
 {
-	time_t now = time(NULL), from = 0, at = 0;
-	const struct window_files all = *list;
+	return error_set(err, -EINVAL,
+			 "'%s' is no moment: 14:30 or '2026-11-27 14:30' is expected%s", text,
+			 expected);
+}
+
+static int find_moments(const struct window_choice *c, struct moments *out, struct error *err)
+{
+	time_t now = time(NULL), last = (time_t)(c->last / NSEC_PER_SEC);
+
+	*out = (struct moments){.to = c->last ? now : INT64_MAX};
+	if (c->at && parse_moment(c->at, now, &out->at) < 0)
+		return no_moment(c->at, "", err);
+	if (c->last && last < now)
+		out->from = now - last;
+	return 0;
+}
+
+static bool is_of_moments(const struct window_file *w, const struct moments *m)
+{
+	return (time_t)w->end > m->from && (time_t)w->end <= m->to &&
+	       (!m->at || ((time_t)w->begin <= m->at && m->at < (time_t)w->end));
+}
+
+/* Keep of a list the windows of those moments. Return 0, or -ENOENT with the list unchanged. */
+static int keep_windows_of(const struct window_choice *c, const struct moments *m,
+			   struct window_files *list, struct error *err)
+{
 	size_t kept = 0;
 
-	if (c->at && parse_moment(c->at, now, &at) < 0)
-		return error_set(err, -EINVAL,
-				 "'%s' is no moment: 14:30 or '2026-11-27 14:30' is expected",
-				 c->at);
-	if (c->last / NSEC_PER_SEC < (uint64_t)now)
-		from = now - (time_t)(c->last / NSEC_PER_SEC);
-	for (size_t i = 0; i < list->list.count; i++) {
-		const struct window_file *w = &list->list.items[i];
-
-		if ((!c->last || (time_t)w->end > from) &&
-		    (!c->at || ((time_t)w->begin <= at && at < (time_t)w->end)))
-			list->list.items[kept++] = *w;
-	}
+	for (size_t i = 0; i < list->list.count; i++)
+		kept += is_of_moments(&list->list.items[i], m);
 	if (!kept)
-		return explain_no_window(c, &all, err);
+		return explain_no_window(c, list, err);
+	kept = 0;
+	for (size_t i = 0; i < list->list.count; i++)
+		if (is_of_moments(&list->list.items[i], m))
+			list->list.items[kept++] = list->list.items[i];
 	list->list.count = kept;
 	return 0;
 }
 
-static int make_joined_file(struct error *err)
+int window_choice_filter(const struct window_choice *c, struct window_files *list,
+			 struct error *err)
+{
+	struct moments m;
+	int ret = find_moments(c, &m, err);
+
+	return ret ? ret : keep_windows_of(c, &m, list, err);
+}
+
+static int make_joined_folder(struct error *err)
 {
 	const char *temporary = getenv("TMPDIR");
-	char folder[PATH_MAX - 32];
+	char folder[sizeof(joined_folder)];
 
+	if (*joined_folder)
+		return 0;
 	if (snprintf(folder, sizeof(folder), "%s/skein-XXXXXX", temporary ? temporary : "/tmp") >=
 	    (int)sizeof(folder))
 		return error_errno(err, -ENAMETOOLONG, "TMPDIR");
 	if (!mkdtemp(folder))
 		return error_errno(err, -errno, "%s", folder);
-	snprintf(joined_path, sizeof(joined_path), "%s/windows.skein", folder);
-	snprintf(joined_journal, sizeof(joined_journal), "%s/windows.skein-journal", folder);
 	strcpy(joined_folder, folder);
 	atexit(remove_joined);
 	signal(SIGINT, on_joined_signal);
@@ -161,45 +198,113 @@ static void free_window_paths(char **paths, size_t count)
 	free(paths);
 }
 
-/* Set *out to the paths of the windows, which the caller frees. Return 0 or -ENOMEM. */
-static int list_window_paths(const char *folder, const struct window_files *list, char ***out)
+/* Set *out to the paths of windows, which the caller frees. Return 0 or -ENOMEM. */
+static int list_window_paths(const char *folder, const struct window_file *windows, size_t count,
+			     char ***out)
 {
-	char **paths = calloc(list->list.count + 1, sizeof(*paths));
+	char **paths = calloc(count + 1, sizeof(*paths));
 
-	for (size_t i = 0; paths && i < list->list.count; i++)
-		if (asprintf(&paths[i], "%s/%s", folder, list->list.items[i].name) < 0) {
+	for (size_t i = 0; paths && i < count; i++)
+		if (asprintf(&paths[i], "%s/%s", folder, windows[i].name) < 0) {
 			paths[i] = NULL;
-			free_window_paths(paths, list->list.count);
+			free_window_paths(paths, count);
 			return -ENOMEM;
 		}
 	*out = paths;
 	return paths ? 0 : -ENOMEM;
 }
 
-/* Add the windows of a list up, into the temporary trace. */
-static int join_windows(const struct window_choice *c, const struct window_files *list,
-			struct error *err)
+/* Add windows up, into one more temporary trace, whose path is stored in *path. */
+static int join_windows(const char *folder, const struct window_file *windows, size_t count,
+			const char **path, struct error *err)
 {
+	char *joined = joined_paths[joined_count];
 	struct source *source = NULL;
 	struct sink *sink = NULL;
 	char **paths = NULL;
-	int ret = list_window_paths(window_choice_folder(c), list, &paths);
+	int ret = list_window_paths(folder, windows, count, &paths);
 
 	if (ret)
 		return error_errno(err, ret, "cannot add windows up");
-	ret = sequence_source(&source, (const char *const *)paths, list->list.count, err);
+	ret = sequence_source(&source, (const char *const *)paths, count, err);
 	if (!ret)
-		ret = make_joined_file(err);
-	if (!ret)
-		ret = trace_writer(&sink, joined_path, err);
+		ret = make_joined_folder(err);
+	if (ret)
+		goto out;
+	snprintf(joined, PATH_MAX, "%s/windows-%zu.skein", joined_folder, ++joined_count);
+	*path = joined;
+	ret = trace_writer(&sink, joined, err);
 	if (!ret)
 		ret = pipe_join(source, sink, err);
 	if (!ret && !sequence_count(source))
 		ret = error_set(err, -ENOENT, "the windows were removed meanwhile");
+out:
 	sink_free(sink);
 	source_free(source);
-	free_window_paths(paths, list->list.count);
+	free_window_paths(paths, count);
 	return ret;
+}
+
+/* Set *out to the moments that are compared with m. */
+static int find_other_moments(const struct window_choice *c, const struct moments *m,
+			      struct moments *out, struct error *err)
+{
+	const char *against = c->against;
+	time_t now = time(NULL), earlier = (time_t)(c->last / NSEC_PER_SEC), moment;
+	uint64_t duration;
+
+	if (against && parse_duration(against, &duration, &(struct error){""}) == 0)
+		earlier = (time_t)(duration / NSEC_PER_SEC);
+	else if (against && parse_moment(against, now, &moment) == 0)
+		earlier = (c->at ? m->at : m->to) - moment;
+	else if (against)
+		return no_moment(against, ", or a time such as 24h", err);
+	else if (c->at)
+		return error_set(err, -EINVAL, "--at wants --against: 24h, or a moment");
+	*out = *m;
+	out->from = m->from > earlier ? m->from - earlier : 0;
+	if (c->at)
+		out->at = m->at - earlier;
+	else
+		out->to = m->to - earlier;
+	return 0;
+}
+
+/* Add the windows of those moments up, in *count parts at most. */
+static int join_window_parts(const struct window_choice *c, const struct moments *m,
+			     const char *paths[WINDOW_PARTS], size_t *count, struct error *err)
+{
+	const char *folder = window_choice_folder(c);
+	struct window_files list = {0};
+	size_t begin = 0;
+	int ret = window_files_list(&list, folder, err);
+
+	if (!ret)
+		ret = keep_windows_of(c, m, &list, err);
+	if (list.list.count < *count)
+		*count = list.list.count;
+	for (size_t i = 0; i < *count && !ret; i++) {
+		size_t end = (i + 1) * list.list.count / *count;
+
+		ret = join_windows(folder, list.list.items + begin, end - begin, &paths[i], err);
+		begin = end;
+	}
+	window_files_free(&list);
+	return ret;
+}
+
+int window_choice_pair(const struct window_choice *c, size_t parts,
+		       const char *paths[2][WINDOW_PARTS], size_t count[2], struct error *err)
+{
+	struct moments after, before;
+	int ret = find_moments(c, &after, err);
+
+	if (!ret)
+		ret = find_other_moments(c, &after, &before, err);
+	count[0] = count[1] = parts;
+	if (!ret)
+		ret = join_window_parts(c, &before, paths[0], &count[0], err);
+	return ret ? ret : join_window_parts(c, &after, paths[1], &count[1], err);
 }
 
 int window_choice_path(const struct window_choice *c, const char *command, const char *operand,
@@ -221,8 +326,8 @@ int window_choice_path(const struct window_choice *c, const char *command, const
 	if (!ret)
 		ret = window_choice_filter(c, &list, &err);
 	if (!ret)
-		ret = join_windows(c, &list, &err);
+		ret = join_windows(window_choice_folder(c), list.list.items, list.list.count, path,
+				   &err);
 	window_files_free(&list);
-	*path = joined_path;
 	return ret < 0 ? log_failure(ret == -EINVAL ? 2 : 1, &err) : 0;
 }

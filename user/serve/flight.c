@@ -157,6 +157,7 @@ static void write_flight(struct flight *f)
 {
 	const uint64_t now = flight_clock(CLOCK_BOOTTIME);
 	struct error err = {""};
+	struct window_now wall;
 	uint64_t removed = 0;
 	int ret = copy_ring(f, now, &err);
 
@@ -164,12 +165,17 @@ static void write_flight(struct flight *f)
 	f->next = (struct next_flight){.pending = false};
 	if (!ret) {
 		f->counts.written++;
-		ret = window_files_prune(f->options.folder, &f->options.budget,
-					 flight_clock(CLOCK_REALTIME) / NSEC_PER_SEC, &removed,
+		wall.wall = wall.steady = flight_clock(CLOCK_REALTIME) / NSEC_PER_SEC;
+		ret = window_files_prune(f->options.folder, &f->options.budget, &wall, &removed,
 					 &err);
 	}
 	if (ret)
 		note_flight_problem(f, &err);
+}
+
+void flight_change_budget(struct flight *f, const struct window_budget *budget)
+{
+	f->options.budget = *budget;
 }
 
 void flight_poll(struct flight *f)

@@ -64,6 +64,8 @@ int flight_trigger(struct flight *f, const char *reason);
  * that waits which have not ended are wanted.
  */
 bool flight_wants_open_waits(struct flight *f);
+/* From now on that budget holds for windows and flights. */
+void flight_change_budget(struct flight *f, const struct window_budget *budget);
 /*
  * Look for triggers, and write the flight that is due. Call this several times a second, between
  * the rounds of the source.

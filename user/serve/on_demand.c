@@ -109,7 +109,7 @@ static void complete_session(struct on_demand *d, struct session *s)
 	struct error err = {""};
 	int ret = d->host ? window_trace_put_host(&s->trace, d->host, s->end, &err) : 0, closed;
 
-	closed = window_trace_close(&s->trace, (uint64_t)time(NULL), &err);
+	closed = window_trace_close(&s->trace, s->end, &err);
 	fail_session(s, ret ? ret : closed);
 }
 
@@ -162,6 +162,15 @@ int on_demand_end_window(struct on_demand *d, struct entity_store *stores, uint6
 	return ret;
 }
 
+/* Return the wall clock, ns since 1970. */
+static uint64_t wall_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * NSEC_PER_SEC + (uint64_t)now.tv_nsec;
+}
+
 struct session *on_demand_begin(struct on_demand *d, uint64_t number, uint64_t ns, uint64_t now,
 				int *ret)
 {
@@ -178,7 +187,7 @@ struct session *on_demand_begin(struct on_demand *d, uint64_t number, uint64_t n
 		*ret = -ENAMETOOLONG;
 	if (!*ret) {
 		*s = (struct session){.begin = now, .end = now + ns};
-		*ret = window_trace_open_at(&s->trace, path, now, (uint64_t)time(NULL), &err);
+		*ret = window_trace_open_at(&s->trace, path, now, wall_clock(), &err);
 	}
 	if (!*ret) {
 		s->number = number;

@@ -162,42 +162,109 @@ void window_files_leave_windows(struct window_files *w)
 	keep_files_of_kind(w, true);
 }
 
+/* Return whether a window is too old or one too many. kept: bytes of it and all after it. */
+static bool is_beyond_budget(const struct window_budget *budget, const struct window_file *w,
+			     uint64_t kept, const struct window_now *now)
+{
+	uint64_t early = now->wall < now->steady ? now->wall : now->steady;
+	uint64_t late = now->wall > now->steady ? now->wall : now->steady;
+
+	return (budget->bytes && kept > budget->bytes) ||
+	       (budget->age && (w->end + budget->age < early || w->begin > late + budget->age));
+}
+
+/* Return how many windows, the first ones of the list, are not of the future. */
+static size_t count_past_windows(const struct window_files *w, uint64_t now)
+{
+	size_t count = w->list.count;
+
+	while (count && w->list.items[count - 1].begin > now)
+		count--;
+	return count;
+}
+
+/* Return whether a name is that of a window that is being written, or of a file beside it. */
+static bool is_open_window(const char *name)
+{
+	return !strncmp(name, OPEN_PREFIX, strlen(OPEN_PREFIX));
+}
+
+/*
+ * Return the bytes of the windows that are being written and of their journals. least: what a
+ * window may have when it is complete.
+ */
+static uint64_t bytes_of_open_windows(DIR *dir, uint64_t least)
+{
+	const struct dirent *e;
+	uint64_t sum = 0;
+
+	while ((e = readdir(dir))) {
+		size_t length = strlen(e->d_name), end = strlen(SUFFIX);
+		bool whole = length > end && !strcmp(e->d_name + length - end, SUFFIX);
+		struct stat st;
+		uint64_t bytes;
+
+		if (!is_open_window(e->d_name) ||
+		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		bytes = (uint64_t)st.st_size;
+		sum += whole && bytes < least ? least : bytes;
+	}
+	return sum;
+}
+
 /* A folder whose windows or flights are being removed. */
 struct pruning {
 	const char *folder;
-	int dir;
+	DIR *dir;
 	const struct window_files *files;
-	uint64_t now, *removed;
+	const struct window_now *now;
+	uint64_t *removed;
 };
 
+/* Return a file by its number from the newest to the oldest; then follow those of the future. */
+static const struct window_file *file_by_age(const struct window_files *w, size_t past, size_t i)
+{
+	return &w->list.items[i < past ? past - 1 - i : w->list.count - 1 - (i - past)];
+}
+
 /*
- * Remove the oldest windows, or flights, beyond the budget. Store in *kept the bytes of those that
- * stay. Return 0, or the negative errno of the first that could not be removed.
+ * Remove windows, or flights, beyond the budget. *kept: bytes that are taken already, to which the
+ * bytes of those that stay are added. Return 0, or the negative errno of the first that could not
+ * be removed.
  */
 static int prune_kind(const struct pruning *p, bool flights, const struct window_budget *budget,
 		      uint64_t *kept, struct error *err)
 {
-	uint64_t bytes = 0;
+	size_t past = count_past_windows(p->files, p->now->wall);
+	uint64_t bytes = *kept;
 	int ret = 0;
 
-	*kept = 0;
-	for (size_t i = p->files->list.count; i-- > 0;) {
-		const struct window_file *w = &p->files->list.items[i];
+	for (size_t i = 0; i < p->files->list.count; i++) {
+		const struct window_file *w = file_by_age(p->files, past, i);
 
 		if ((w->reason[0] != '\0') != flights)
 			continue;
-		bytes += w->bytes; /* of it and all after it */
-		if ((!budget->bytes || bytes <= budget->bytes) &&
-		    (!budget->age || w->end + budget->age >= p->now)) {
+		bytes += w->bytes; /* of it and all that stay before it */
+		if (!is_beyond_budget(budget, w, bytes, p->now)) {
 			*kept = bytes;
 			continue;
 		}
-		if (unlinkat(p->dir, w->name, 0) == 0)
+		if (unlinkat(dirfd(p->dir), w->name, 0) == 0)
 			(*p->removed)++;
 		else if (errno != ENOENT && !ret)
 			ret = error_errno(err, -errno, "%s/%s", p->folder, w->name);
 	}
 	return ret;
+}
+
+/* Return the bytes of the last window that is complete and not of the future. */
+static uint64_t bytes_of_last_window(const struct window_files *w, uint64_t now)
+{
+	for (size_t i = count_past_windows(w, now); i-- > 0;)
+		if (!w->list.items[i].reason[0])
+			return w->list.items[i].bytes;
+	return 0;
 }
 
 /* Return the bytes that flights may take; 0: no limit. */
@@ -208,28 +275,28 @@ static uint64_t bytes_of_flights(const struct window_budget *budget)
 	return budget->bytes && !part ? 1 : part;
 }
 
-int window_files_prune(const char *folder, const struct window_budget *budget, uint64_t now,
-		       uint64_t *removed, struct error *err)
+int window_files_prune(const char *folder, const struct window_budget *budget,
+		       const struct window_now *now, uint64_t *removed, struct error *err)
 {
 	struct window_budget b = {bytes_of_flights(budget), budget->age};
 	struct window_files w;
-	struct pruning p = {folder, -1, &w, now, removed};
-	uint64_t kept;
-	int ret, rc;
+	struct pruning p = {folder, NULL, &w, now, removed};
+	uint64_t kept = 0, open;
+	int ret = open_window_folder(folder, &p.dir, err), rc;
 
-	p.dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (p.dir < 0)
-		return error_errno(err, -errno, "%s", folder);
+	if (ret < 0)
+		return ret;
 	ret = window_files_list(&w, folder, err);
 	if (ret < 0)
 		goto out;
+	open = bytes_of_open_windows(p.dir, bytes_of_last_window(&w, now->wall));
 	ret = prune_kind(&p, true, &b, &kept, err);
 	b.bytes = budget->bytes > kept ? budget->bytes - kept : budget->bytes;
-	rc = prune_kind(&p, false, &b, &kept, ret ? NULL : err);
+	rc = prune_kind(&p, false, &b, &open, ret ? NULL : err);
 	ret = ret ? ret : rc;
 	window_files_free(&w);
 out:
-	close(p.dir);
+	closedir(p.dir);
 	return ret;
 }
 
@@ -389,7 +456,7 @@ int window_files_recover(const char *folder, uint64_t *count, struct error *err)
 	while (!ret && (e = readdir(dir))) {
 		size_t length = strlen(e->d_name), end = strlen(SUFFIX);
 
-		if (!strncmp(e->d_name, OPEN_PREFIX, strlen(OPEN_PREFIX)) && length > end &&
+		if (is_open_window(e->d_name) && length > end &&
 		    !strcmp(e->d_name + length - end, SUFFIX))
 			ret = recover_window(folder, e->d_name, count, err);
 	}

@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/vector.h"
+#include "serve/window_clock.h"
 
 /* Where the service keeps windows, unless another folder is named. */
 #define WINDOW_FOLDER "/var/lib/skein"
@@ -59,17 +60,21 @@ bool flight_reason_is_valid(const char *reason);
 
 /* What is kept of a folder; 0: no limit. */
 struct window_budget {
-	uint64_t bytes; /* of all windows and flights together */
+	uint64_t bytes; /* of all windows and flights, those included that are being written */
 	uint64_t age; /* s since the end of a window */
 };
 
 /*
- * Remove the oldest windows of a folder until those that stay are within the budget at the time now
- * (s since 1970); the same for flights, which have a part of the bytes of their own. Add to
- * *removed how many were removed. Return 0 or a negative errno.
+ * Remove the oldest windows of a folder until those that stay are within the budget at the time
+ * now. Windows of the future, which are left when the clock was set back, are the first to go for
+ * want of room, and are removed if they are further away than the age. Near a jump of the clock, a
+ * window is removed only if it is too old by both clocks. A window that is being written is never
+ * removed; it counts with the size of the last complete one, to which it may grow until the next
+ * call. The same holds for
+ * flights, which have a part of the bytes of their own. Add to *removed how many were removed. Return 0 or a negative errno.
  */
-int window_files_prune(const char *folder, const struct window_budget *budget, uint64_t now,
-		       uint64_t *removed, struct error *err);
+int window_files_prune(const char *folder, const struct window_budget *budget,
+		       const struct window_now *now, uint64_t *removed, struct error *err);
 
 /*
  * Write the path of the file in which a window that begins at that time is written; there is no

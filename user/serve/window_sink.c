@@ -37,7 +37,8 @@ struct windows {
 	uint32_t epoch; /* number of times the source has forgotten its entities */
 	struct entity_store hosts; /* the host, once the source has put it */
 	struct window_trace open, closing; /* that of now; the one before, which waits for names */
-	uint64_t closing_end, closing_utc; /* its end: ns, and s since 1970 */
+	uint64_t closing_end; /* its end, ns */
+	struct window_clock clock;
 	uint64_t begin; /* of the open window, ns, even if it cannot be written; 0: there is none */
 	uint64_t losses; /* number of losses that this file has put */
 	uint64_t last_sample, last_tick; /* largest time of a sample so far, of a tick: ns */
@@ -47,9 +48,20 @@ struct windows {
 	VECTOR(struct unwritten) unwritten; /* of the windows that are complete or failed */
 };
 
-static uint64_t utc_seconds(void)
+static uint64_t ns_of_clock(clockid_t clock)
 {
-	return (uint64_t)time(NULL);
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+/* Return the wall clock at a time near now (boot, ns of CLOCK_BOOTTIME), ns since 1970. */
+static uint64_t utc_of(const struct windows *w, uint64_t boot)
+{
+	if (w->options.utc)
+		return w->options.utc(boot);
+	return ns_of_clock(CLOCK_REALTIME) - ns_of_clock(CLOCK_BOOTTIME) + boot;
 }
 
 /* A window failed with that error: remember it, and go on. */
@@ -90,19 +102,21 @@ static void keep_window_budget(struct windows *w)
 {
 	const struct window_options *o = &w->options;
 	struct error err = {""};
+	const struct window_now now =
+		window_clock_read(&w->clock, w->last_tick, utc_of(w, w->last_tick));
 
-	if (window_files_prune(o->folder, &o->budget, utc_seconds(), &w->counts.removed, &err) < 0)
+	if (window_files_prune(o->folder, &o->budget, &now, &w->counts.removed, &err) < 0)
 		note_failed_window(w, &err);
 }
 
-static void complete_window(struct windows *w, struct window_trace *t, uint64_t utc)
+static void complete_window(struct windows *w, struct window_trace *t, uint64_t end)
 {
 	struct error err = {""};
 
 	if (!t->writer)
 		return;
 	take_unwritten(w, t);
-	if (window_trace_close(t, utc, &err) < 0)
+	if (window_trace_close(t, end, &err) < 0)
 		note_failed_window(w, &err);
 	else
 		w->counts.written++;
@@ -150,13 +164,13 @@ static void give_up_window(struct windows *w, struct window_trace *t, const stru
 
 	note_failed_window(w, err);
 	take_unwritten(w, t);
-	(void)window_trace_close(t, utc_seconds(), &ignored);
+	(void)window_trace_close(t, w->last_tick, &ignored);
 }
 
 static void begin_window(struct windows *w, uint64_t begin)
 {
 	struct error err = {""};
-	int ret = window_trace_open(&w->open, w->options.folder, begin, utc_seconds(), &err);
+	int ret = window_trace_open(&w->open, w->options.folder, begin, utc_of(w, begin), &err);
 
 	w->begin = begin;
 	if (ret < 0)
@@ -219,7 +233,7 @@ static void end_window(struct windows *w, uint64_t end)
 	struct error err = {""};
 	int ret = 0;
 
-	complete_window(w, &w->closing, w->closing_utc);
+	complete_window(w, &w->closing, w->closing_end);
 	if (w->open.writer) {
 		ret = put_missing_samples(w, &w->open, end, &err);
 		if (!ret)
@@ -235,7 +249,6 @@ static void end_window(struct windows *w, uint64_t end)
 	window_trace_free(&w->closing);
 	w->closing = w->open;
 	w->closing_end = end;
-	w->closing_utc = utc_seconds();
 	w->open = (struct window_trace){.writer = NULL};
 	w->begin = 0;
 }
@@ -357,7 +370,7 @@ static int windows_tick(struct sink *s, uint64_t time, struct error *err)
 		on_demand_tick(w->options.demand, w->stores, host_of_windows(w), time);
 	end = end > w->last_sample ? end : w->last_sample;
 	if (w->closing.writer && time >= w->closing_end + NAMES_TIME)
-		complete_window(w, &w->closing, w->closing_utc);
+		complete_window(w, &w->closing, w->closing_end);
 	if (w->begin && end >= w->begin + w->options.length) {
 		end_window(w, end);
 		begin_window(w, end);
@@ -402,7 +415,7 @@ static int windows_finish(struct sink *s, struct error *err)
 	(void)err;
 	if (w->begin)
 		end_window(w, w->ended ? w->ended : w->last_tick);
-	complete_window(w, &w->closing, w->closing_utc);
+	complete_window(w, &w->closing, w->closing_end);
 	return 0;
 }
 
@@ -445,6 +458,15 @@ int window_sink(struct sink **out, const struct window_options *o, struct error 
 			entity_store_init(&w->stores[kind], (enum record_kind)kind);
 	*out = &w->sink;
 	return 0;
+}
+
+void window_sink_change(struct sink *s, uint64_t length, const struct window_budget *budget)
+{
+	struct windows *w = (struct windows *)s;
+
+	w->options.length = length;
+	w->options.budget = *budget;
+	keep_window_budget(w);
 }
 
 void window_sink_counts(const struct sink *s, struct window_counts *out)

@@ -22,6 +22,8 @@ struct window_options {
 	uint64_t length; /* of a window, ns */
 	struct window_budget budget;
 	struct on_demand *demand; /* gets what the sink gets; NULL: there is none */
+	/* the wall clock at a CLOCK_BOOTTIME, both ns; NULL: the machine's */
+	uint64_t (*utc)(uint64_t boot);
 };
 
 /* What the sink has done so far. */
@@ -38,6 +40,12 @@ struct window_counts {
  * negative errno. Free it with sink_free().
  */
 int window_sink(struct sink **out, const struct window_options *o, struct error *err);
+
+/*
+ * Change the length and the budget of windows from now on: old windows are removed, and the open
+ * one ends at the next tick if it is that long already. The folder stays.
+ */
+void window_sink_change(struct sink *s, uint64_t length, const struct window_budget *budget);
 
 /* Get the counts of a sink of window_sink(). */
 void window_sink_counts(const struct sink *s, struct window_counts *out);

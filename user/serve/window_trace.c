@@ -5,12 +5,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "trace/references.h"
 #include "trace/trace.h"
 
-#define NSEC_PER_SEC 1000000000LL
+#define NSEC_PER_SEC 1000000000ULL
 
 static int no_memory_for_window(int ret, struct error *err)
 {
@@ -39,7 +38,7 @@ static int begin_window_trace(struct window_trace *w, uint64_t begin, uint64_t u
 int window_trace_open(struct window_trace *w, const char *folder, uint64_t begin, uint64_t utc,
 		      struct error *err)
 {
-	int ret = window_files_open_path(w->path, sizeof(w->path), folder, utc, err);
+	int ret = window_files_open_path(w->path, sizeof(w->path), folder, utc / NSEC_PER_SEC, err);
 
 	w->folder = folder;
 	return ret ? ret : begin_window_trace(w, begin, utc, err);
@@ -58,13 +57,9 @@ int window_trace_put_host(struct window_trace *w, const struct host *host, uint6
 			  struct error *err)
 {
 	struct host h = *host;
-	struct timespec utc, boot;
 
-	/* The clock of UTC may have been set since the recording began. */
-	clock_gettime(CLOCK_REALTIME, &utc);
-	clock_gettime(CLOCK_BOOTTIME, &boot);
-	h.realtime_offset =
-		(int64_t)(utc.tv_sec - boot.tv_sec) * NSEC_PER_SEC + (utc.tv_nsec - boot.tv_nsec);
+	/* The wall clock may have been set since the recording began, or since the window began. */
+	h.realtime_offset = (int64_t)(w->utc - w->begin);
 	h.start = w->begin;
 	h.end = end;
 	return put_host(w->writer, &h, err);
@@ -188,7 +183,7 @@ int window_trace_update(struct window_trace *w, const struct entity_store *store
 	return window_trace_put(w, stores, kind, record, err);
 }
 
-int window_trace_close(struct window_trace *w, uint64_t utc, struct error *err)
+int window_trace_close(struct window_trace *w, uint64_t end, struct error *err)
 {
 	struct error unpublished = {""};
 	int ret, published;
@@ -200,8 +195,10 @@ int window_trace_close(struct window_trace *w, uint64_t utc, struct error *err)
 	w->writer = NULL;
 	for (int kind = 0; kind < KIND_COUNT; kind++)
 		index_free(&w->written[kind]);
-	published =
-		w->folder ? window_files_publish(w->folder, w->path, w->utc, utc, &unpublished) : 0;
+	end = w->utc + (end > w->begin ? end - w->begin : 0);
+	published = w->folder ? window_files_publish(w->folder, w->path, w->utc / NSEC_PER_SEC,
+						     end / NSEC_PER_SEC, &unpublished)
+			      : 0;
 	if (ret)
 		return ret;
 	if (published < 0)

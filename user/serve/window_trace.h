@@ -13,7 +13,7 @@ struct window_trace {
 	const char *folder; /* in which it is published; NULL: it is not */
 	char path[PATH_MAX]; /* while it is written */
 	uint64_t begin; /* ns */
-	uint64_t utc; /* when it began, s since 1970 */
+	uint64_t utc; /* when it began, ns since 1970 */
 	/*
 	 * entities in the trace, and those that its records refer to and that are to come: id -> id
 	 * in the trace, for stacks only; else 1
@@ -24,8 +24,8 @@ struct window_trace {
 };
 
 /*
- * Begin a window in a folder, which must outlive it, at those times. Return 0, or a negative errno
- * with w->writer NULL.
+ * Begin a window in a folder, which must outlive it, at begin, ns, which is utc, ns since 1970.
+ * Return 0, or a negative errno with w->writer NULL.
  */
 int window_trace_open(struct window_trace *w, const char *folder, uint64_t begin, uint64_t utc,
 		      struct error *err);
@@ -56,10 +56,11 @@ int window_trace_put(struct window_trace *w, const struct entity_store *stores,
 int window_trace_update(struct window_trace *w, const struct entity_store *stores,
 			enum record_kind kind, const void *record, struct error *err);
 /*
- * Complete the window, which ended at utc, s since 1970, and publish it in its folder. Return 0 or
- * a negative errno; also then the window is closed, and what could be stored of it is published.
+ * Complete the window, which ended at end, ns, and publish it in its folder: its name has the length by the clock
+ * of the trace, whatever was done to the wall clock. Return 0 or a negative errno; also then the
+ * window is closed, and what could be stored of it is published.
  */
-int window_trace_close(struct window_trace *w, uint64_t utc, struct error *err);
+int window_trace_close(struct window_trace *w, uint64_t end, struct error *err);
 /* Free everything; a window that is not closed stays open for window_files_recover(). */
 void window_trace_free(struct window_trace *w);
 
