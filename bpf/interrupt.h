@@ -8,7 +8,7 @@
 #ifndef SKEIN_BPF_INTERRUPT_H
 #define SKEIN_BPF_INTERRUPT_H
 
-#include "bpf/task.h"
+#include "bpf/task_wait.h"
 
 /* include/linux/interrupt.h; the kernel keeps these numbers, since tools rely on them */
 enum softirq {
@@ -23,13 +23,6 @@ enum softirq {
 	SOFTIRQ_HRTIMER,
 	SOFTIRQ_RCU
 };
-
-static __always_inline bool task_waits_for_io(struct task_struct *task)
-{
-	struct task_struct___wait *t = (void *)task;
-
-	return BPF_CORE_READ_BITFIELD(t, in_iowait);
-}
 
 static __always_inline enum wire_context softirq_context(const struct wire_cpu *c,
 							 struct task_struct *woken)
@@ -46,22 +39,6 @@ static __always_inline enum wire_context softirq_context(const struct wire_cpu *
 	if (number == SOFTIRQ_BLOCK || number == SOFTIRQ_IRQ_POLL || task_waits_for_io(woken))
 		return WIRE_BY_BLOCK;
 	return WIRE_BY_INTERRUPT;
-}
-
-/*
- * Return the number of the system call in which a thread is, plus 1; 0: none, for example in a page
- * fault, or a number that does not fit into a record.
- */
-static __always_inline __u64 task_syscall(struct task_struct *task)
-{
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-#if defined(__TARGET_ARCH_x86)
-	__s64 number = regs->orig_ax;
-#else
-	__s64 number = regs->syscallno;
-#endif
-
-	return number >= 0 && number < 1023 ? number + 1 : 0;
 }
 
 /*

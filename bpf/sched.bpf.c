@@ -10,7 +10,7 @@
 #include "bpf/interrupt.h"
 #include "bpf/runtime_lock.h"
 #include "bpf/select.h"
-#include "bpf/task.h"
+#include "bpf/task_wait.h"
 #include "bpf/wait.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -78,22 +78,6 @@ struct {
 	__type(value, __u32);
 } waker_program SEC(".maps");
 
-/* Bit of thread_info.status: arch/x86/include/asm/thread_info.h. */
-#define TS_COMPAT 0x2
-
-struct cfs_rq___throttle {
-	int throttle_count;
-} __attribute__((preserve_access_index));
-
-struct sched_entity___throttle {
-	struct cfs_rq___throttle *cfs_rq;
-} __attribute__((preserve_access_index));
-
-struct task_struct___throttle {
-	bool throttled; /* since Linux 6.18, which throttles threads one by one */
-	struct sched_entity___throttle se;
-} __attribute__((preserve_access_index));
-
 /*
  * Write a record of the time now, ns. The record becomes visible to user space when c->written
  * counts it.
@@ -126,46 +110,6 @@ static __always_inline __u64 switch_record_head(enum wire_switch_kind kind, __u6
 static __always_inline __u64 switch_record_body(__u32 first, __u32 second, __u64 number)
 {
 	return first | (__u64)second << WIRE_TID_BITS | number << 2 * WIRE_TID_BITS;
-}
-
-static __always_inline bool task_is_compat(struct task_struct *task)
-{
-	struct task_struct___sched *t = (void *)task;
-
-	return bpf_core_field_exists(t->thread_info.status) && t->thread_info.status & TS_COMPAT;
-}
-
-static __always_inline bool task_is_throttled(struct task_struct *task)
-{
-	struct task_struct___throttle *t = (void *)task;
-
-	if (bpf_core_field_exists(t->throttled))
-		return t->throttled;
-	if (bpf_core_field_exists(t->se.cfs_rq) &&
-	    bpf_core_field_exists(t->se.cfs_rq->throttle_count))
-		return t->se.cfs_rq->throttle_count > 0;
-	return false;
-}
-
-/* Return the flags (enum wire_prev_flag) of a thread that waits. */
-static __always_inline __u64 task_wait_flags(struct task_struct *task)
-{
-	__u64 flags = task_waits_for_io(task) ? WIRE_PREV_IOWAIT : 0;
-
-	if (task_is_kernel_thread(task))
-		flags |= WIRE_PREV_KTHREAD;
-	else if (task_is_compat(task))
-		flags |= WIRE_PREV_COMPAT;
-	return flags;
-}
-
-/*
- * Return whether a thread in this state is ready to run. A throttled thread also leaves the CPU in
- * one of these states; since Linux 6.18 it is preempted.
- */
-static __always_inline bool is_ready_to_run(enum wire_state state)
-{
-	return state == WIRE_RUNNABLE || state == WIRE_PREEMPTED;
 }
 
 static __always_inline struct wire_cpu *current_wire_cpu(__u32 *cpu)
