@@ -20,9 +20,9 @@ static const char *type_word(enum record_kind k, unsigned int field)
 
 	if (kind->storage != STORAGE_TABLE)
 		return "integer";
-	if (field < schema_key_fields(k))
-		return "integer, key";
-	return kind->fields[field].type == FIELD_TEXT ? "text" : "integer";
+	if (kind->fields[field].type == FIELD_TEXT)
+		return field < schema_key_fields(k) ? "text, key" : "text";
+	return field < schema_key_fields(k) ? "integer, key" : "integer";
 }
 
 static void document_kind(FILE *out, enum record_kind k)

@@ -57,6 +57,8 @@
 	X(account, ACCOUNT, TABLE, "what became of the samples that were due on one CPU") \
 	X(handler, HANDLER, TABLE, "runs of what served interrupts on one CPU, all added up; " \
 				   "only with -e interrupts") \
+	X(group_time, GROUP_TIME, TABLE, "what the threads of one control group did, for how " \
+					 "long and how often; only of skein serve") \
 	X(loss, LOSS, TABLE, "what could not be recorded: where, when, how much, why")
 
 /* I: uint64_t, S: int64_t, T: text. */
@@ -258,6 +260,21 @@
 	I(time, "ns that it ran, without what interrupted it") \
 	I(longest, "ns of its longest run, with what interrupted it") \
 	I(without, "runs that were long enough for a span, and have none: the buffer was full")
+
+/*
+ * A source puts one again when it has grown, with all since the beginning, as an account. If it is
+ * less than before, the source has forgotten the group, and counts again from 0.
+ */
+#define GROUP_TIME_FIELDS(I, S, T) \
+	I(host, "host.id") \
+	T(cgroup, "path of the control group; [other]: those that had no room, [unknown]: those " \
+		  "whose paths could not be read") \
+	I(state, "enum slice_state: running; runnable: was woken, or is new; preempted: left a " \
+		 "CPU and could go on; throttled; unknown: not seen; others: blocked") \
+	I(wait, "enum wait_class: what it was blocked by, or throttled; else 0") \
+	T(service, "name of the service, as process.service") \
+	I(ns, "ns in that state, of threads that have left it; running: of all") \
+	I(count, "how often a thread has left that state")
 
 #define LOSS_FIELDS(I, S, T) \
 	I(id, "") \

@@ -12,6 +12,7 @@
 #include "cmd/report_off_cpu.h"
 #include "cmd/report_runtime.h"
 #include "cmd/report_sched.h"
+#include "cmd/report_services.h"
 #include "cmd/timeline_input.h"
 
 static const char *const group_words[] = {
@@ -261,6 +262,26 @@ static int add_handlers_report(struct report *r, const struct filtered_input *in
 	return ret;
 }
 
+/* Make the part about services: sums of the whole machine and time, so only without a filter. */
+static int add_services_report(struct report *r, const struct filtered_input *in, struct error *err)
+{
+	const struct report_options *o = r->options;
+	struct source *whole = NULL;
+	uint64_t count = 0;
+	int ret;
+
+	if (r->filtered ||
+	    (!o->json && (o->tree || o->off_cpu || o->runtime || o->by != BY_NOTHING)))
+		return 0;
+	ret = trace_count(in->trace, KIND_GROUP_TIME, &count, err);
+	if (!ret && count)
+		ret = trace_source(&whole, in->trace, err);
+	if (!ret && whole)
+		ret = service_times_read(&r->events.services, whole, err);
+	source_free(whole);
+	return ret;
+}
+
 int report_add_parts(struct report *r, const struct filtered_input *in, struct error *err)
 {
 	int ret = add_sched_report(r, in, err);
@@ -269,6 +290,8 @@ int report_add_parts(struct report *r, const struct filtered_input *in, struct e
 		ret = add_off_cpu_report(r, in, err);
 	if (!ret)
 		ret = add_handlers_report(r, in, err);
+	if (!ret)
+		ret = add_services_report(r, in, err);
 	return ret ? ret : add_runtime_report(r, in, err);
 }
 

@@ -40,6 +40,7 @@ struct report_options {
 struct report_sched; /* see cmd/report_sched.h */
 struct report_off_cpu; /* see cmd/report_off_cpu.h */
 struct handler_sums; /* see analyze/handler_sums.h */
+struct service_times; /* see analyze/group_times.h */
 struct report_runtime; /* see cmd/report_runtime.h */
 
 /* How many stacks are complete, and where the others broke. */
@@ -59,6 +60,7 @@ struct report_names {
 struct report_events {
 	struct report_runtime *runtime; /* NULL if the trace has no spans, or they are not shown */
 	struct handler_sums *handlers; /* NULL if interrupts were not recorded, or are not shown */
+	struct service_times *services; /* NULL if the trace has none, or they are not shown */
 };
 
 struct report {

@@ -15,6 +15,7 @@
 #include "cmd/report_off_cpu.h"
 #include "cmd/report_runtime.h"
 #include "cmd/report_sched.h"
+#include "cmd/report_services.h"
 
 #ifndef SKEIN_VERSION
 #define SKEIN_VERSION "unknown"
@@ -332,6 +333,8 @@ int report_json(const struct report *r, FILE *out, struct error *err)
 		ret = report_off_cpu_json(&j, r);
 	if (r->events.handlers)
 		report_handlers_json(&j, r);
+	if (r->events.services)
+		report_services_json(&j, r);
 	if (r->events.runtime)
 		report_runtime_json(&j, r);
 	if (!ret && r->options->tree)

@@ -12,6 +12,7 @@
 #include "cmd/report_off_cpu.h"
 #include "cmd/report_runtime.h"
 #include "cmd/report_sched.h"
+#include "cmd/report_services.h"
 
 /* Python can have a table of its own if at least one in this number of samples is of Python. */
 #define PYTHON_LEAST 50
@@ -189,6 +190,7 @@ void report_free(struct report *r)
 	report_off_cpu_free(r->off_cpu);
 	report_runtime_free(r->events.runtime);
 	handler_sums_free(r->events.handlers);
+	service_times_free(r->events.services);
 }
 
 static int by_node_weight(const void *a, const void *b, void *context)

@@ -15,6 +15,7 @@
 #include "cmd/report_parts.h"
 #include "cmd/report_runtime.h"
 #include "cmd/report_sched.h"
+#include "cmd/report_services.h"
 #include "symbolizers/python_file.h"
 #include "trace/merge.h"
 
@@ -422,6 +423,14 @@ static int report_put_handlers(const struct report *r, const struct screen *s)
 	return ret;
 }
 
+static int report_put_services(const struct report *r, const struct screen *s)
+{
+	int ret = report_services_table(r, s);
+
+	fputc('\n', s->out);
+	return ret;
+}
+
 static void report_put_incomplete(const struct report *r, const struct screen *s)
 {
 	const struct completeness *c = &r->stacks.completeness;
@@ -495,6 +504,8 @@ int report_text(const struct report *r, const struct screen *s, struct error *er
 		ret = report_put_sched(r, s);
 	if (!ret && r->events.handlers)
 		ret = report_put_handlers(r, s);
+	if (!ret && r->events.services)
+		ret = report_put_services(r, s);
 	report_put_facts(r, s);
 	if (!r->options->sched)
 		report_put_account(r, s);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/group_times.h"
 #include "base/text.h"
 #include "trace/chunks.h"
 #include "trace/merge_hosts.h"
@@ -43,6 +44,7 @@ struct merge_source {
 	struct names info_keys, info_words; /* (host, key), and (host, key, value) */
 	VECTOR(uint32_t) info_turns; /* number of different values, by number in info_keys */
 	struct names inlined_keys; /* (frame, depth) */
+	struct group_times groups; /* of all parts, which may be of one host */
 	VECTOR(struct loss) losses; /* losses for the parts of the traces that could not be read */
 	struct sink *to; /* the sink of the current run */
 	bool refused; /* the sink refused a record, so the current error is not that of a part */
@@ -203,6 +205,8 @@ static int part_sink_put(struct sink *s, enum record_kind kind, const void *reco
 		return put_info_once(m, &r.info, err);
 	if (kind == KIND_INLINED)
 		return put_inlined_once(m, &r.inlined, err);
+	if (kind == KIND_GROUP_TIME)
+		return merge_no_memory(group_times_add(&m->groups, &r.group_time), err);
 	if (kind == KIND_LOSS)
 		r.id = 0;
 	if (kind == KIND_LOSS || kind == KIND_ACCOUNT || kind == KIND_HANDLER)
@@ -366,6 +370,13 @@ static int put_infos(struct merge_source *m, struct error *err)
 
 #define TIMELINE (WANT(SLICE) | WANT(EDGE))
 
+static int put_merged_groups(struct merge_source *m, struct error *err)
+{
+	int ret = read_kind_of_parts(m, KIND_GROUP_TIME, err);
+
+	return ret ? ret : group_times_put(&m->groups, m->to, err);
+}
+
 static int merge_kind(struct merge_source *m, enum record_kind kind, struct error *err)
 {
 	switch (kind) {
@@ -384,6 +395,8 @@ static int merge_kind(struct merge_source *m, enum record_kind kind, struct erro
 		return 0;
 	case KIND_LOSS:
 		return put_merged_losses(m, err);
+	case KIND_GROUP_TIME:
+		return put_merged_groups(m, err);
 	default:
 		return read_kind_of_parts(m, kind, err);
 	}
@@ -420,6 +433,7 @@ static void merge_free(struct source *s)
 	names_free(&m->info_words);
 	vector_free(&m->info_turns);
 	names_free(&m->inlined_keys);
+	group_times_free(&m->groups);
 	vector_free(&m->losses);
 	free(m);
 }

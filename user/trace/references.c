@@ -25,6 +25,7 @@
 	X(COUNTER, counter, lane, LANE) X(COUNTER, counter, name, NAME) \
 	X(ACCOUNT, account, event, EVENT) \
 	X(HANDLER, handler, lane, LANE) \
+	X(GROUP_TIME, group_time, host, HOST) \
 	X(LOSS, loss, host, HOST) X(LOSS, loss, event, EVENT)
 
 static const struct reference references[] = {

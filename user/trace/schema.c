@@ -374,15 +374,18 @@ const struct schema_view schema_views[] = {
 _Static_assert(offsetof(struct account, cpu) == sizeof(uint64_t), "event, cpu");
 _Static_assert(offsetof(struct inlined, depth) == sizeof(uint64_t), "frame, depth");
 _Static_assert(offsetof(struct handler, number) == sizeof(uint64_t), "lane, number");
+_Static_assert(offsetof(struct group_time, wait) == 3 * sizeof(uint64_t), "and cgroup, state");
 
 unsigned int schema_key_fields(enum record_kind kind)
 {
+	if (kind == KIND_GROUP_TIME)
+		return 4;
 	return kind == KIND_ACCOUNT || kind == KIND_INLINED || kind == KIND_HANDLER ? 2 : 1;
 }
 
 bool schema_is_optional(enum record_kind kind)
 {
-	return kind == KIND_INLINED || kind == KIND_HANDLER;
+	return kind == KIND_INLINED || kind == KIND_HANDLER || kind == KIND_GROUP_TIME;
 }
 
 const char *schema_derived_sql(enum record_kind kind)

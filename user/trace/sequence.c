@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/group_times.h"
 #include "trace/merge_hosts.h"
 #include "trace/trace.h"
 
@@ -24,6 +25,7 @@ struct sequence {
 	struct merge_hosts hosts;
 	struct merge_ids ids;
 	VECTOR(struct account) accounts; /* sums, by event and CPU */
+	struct group_times groups; /* sums of all parts */
 	struct sink *to; /* the sink of the current run */
 };
 
@@ -87,6 +89,8 @@ static int sequence_put(struct sink *s, enum record_kind kind, const void *recor
 		return sequence_no_memory(ret, err);
 	if (kind == KIND_ACCOUNT)
 		return sequence_no_memory(add_sequence_account(q, &r.account), err);
+	if (kind == KIND_GROUP_TIME)
+		return sequence_no_memory(group_times_add(&q->groups, &r.group_time), err);
 	if (kind == KIND_INFO || kind == KIND_LOSS)
 		r.id = 0; /* the next free one */
 	if (kind == KIND_INFO || kind == KIND_LOSS || kind == KIND_INLINED ||
@@ -144,7 +148,7 @@ static int sequence_run(struct source *s, struct sink *to, struct error *err)
 		ret = read_sequence_part(q, i, err);
 	for (size_t i = 0; i < q->accounts.count && !ret; i++)
 		ret = put_account(to, &q->accounts.items[i], err);
-	return ret;
+	return ret ? ret : group_times_put(&q->groups, to, err);
 }
 
 static void sequence_free(struct source *s)
@@ -159,6 +163,7 @@ static void sequence_free(struct source *s)
 	merge_hosts_free(&q->hosts);
 	merge_ids_free(&q->ids);
 	vector_free(&q->accounts);
+	group_times_free(&q->groups);
 	free(q);
 }
 

@@ -17,7 +17,8 @@
 static bool describes_recording(enum record_kind kind)
 {
 	return kind == KIND_HOST || kind == KIND_INFO || kind == KIND_EVENT ||
-	       kind == KIND_ACCOUNT || kind == KIND_HANDLER || kind == KIND_LOSS;
+	       kind == KIND_ACCOUNT || kind == KIND_HANDLER || kind == KIND_GROUP_TIME ||
+	       kind == KIND_LOSS;
 }
 
 static size_t texts_size(const struct kind *k, const void *record)
