@@ -171,6 +171,11 @@ struct capture_probes {
 	const struct capture_probe *list; /* of the user */
 	unsigned int count; /* at most PROBE_PATTERNS_MAX */
 	struct capture_interrupts interrupts; /* tracepoints of the kernel */
+	/*
+	 * add up what the threads of each control group do: of the whole machine, so not if only
+	 * some threads or CPUs are recorded
+	 */
+	bool groups;
 };
 
 /* Return whether anything is probed. */

@@ -509,3 +509,15 @@ const char *cgroups_path(struct cgroups *c, uint64_t id)
 	cache_cgroup_path(c, id, result < 0 ? NULL : strdup(path[0] ? path : "/"));
 	return k->path ? k->path : "";
 }
+
+bool cgroups_exists(const struct cgroups *c, const char *path, uint64_t id)
+{
+	const char *relative = c->chosen ? path_below(path, c->chosen->root) : NULL;
+	char full[PATH_MAX];
+	struct stat st;
+
+	if (!relative ||
+	    snprintf(full, sizeof(full), "%s%s", c->chosen->mount, relative) >= (int)sizeof(full))
+		return false;
+	return !stat(full, &st) && st.st_ino == id;
+}

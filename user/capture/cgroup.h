@@ -61,4 +61,7 @@ int cgroups_find(struct cgroups *c, const char *name, struct cgroup_place *out, 
  */
 const char *cgroups_path(struct cgroups *c, uint64_t id);
 
+/* Return whether a cgroup with that id still has that path, of cgroups_path(). */
+bool cgroups_exists(const struct cgroups *c, const char *path, uint64_t id);
+
 #endif

@@ -254,6 +254,8 @@ static int live_tick(struct live *l, bool last, struct error *err)
 	note_switch_losses(l);
 	ret = live_handlers_tick(l, err);
 	if (!ret)
+		ret = live_groups_tick(l, now, err);
+	if (!ret)
 		ret = intern_tick(l->intern, last, err);
 	if (!ret && l->probes.events)
 		ret = runtime_events_tick(l->probes.events, now, err);
@@ -603,6 +605,8 @@ static int begin_recording(struct live *l, struct error *err)
 		ret = switches_attach(l->switches.array, err);
 	if (!ret)
 		ret = live_handlers_attach(l, err);
+	if (!ret)
+		ret = live_groups_attach(l, err);
 	if (!ret)
 		ret = namespace_attach(l->selection.namespace, err);
 	/* Select before the scan: mappings of processes that are not selected are not kept. */

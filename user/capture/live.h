@@ -14,6 +14,7 @@
 #include "capture/cpus.h"
 #include "capture/debuginfod.h"
 #include "capture/finish.h"
+#include "capture/group_sums.h"
 #include "capture/handlers.h"
 #include "capture/hit_stacks.h"
 #include "capture/inlines.h"
@@ -130,6 +131,7 @@ struct live_probes {
 	struct last_hit last[LIVE_LAST_HITS]; /* by the low bits of tid */
 	size_t reported; /* number of texts of described that were put */
 	struct live_handlers handlers; /* of interrupts, which are probed without sites */
+	struct group_sums *groups; /* NULL: time of control groups is not added up */
 };
 
 struct live_helpers {
@@ -463,6 +465,12 @@ void live_handlers_forget(struct live *l);
 int live_handlers_record(struct live *l, const struct ordered_record *r, struct error *err);
 /* Put the sums, and count what was lost; for each tick. */
 int live_handlers_tick(struct live *l, struct error *err);
+
+/* live_groups.c: load the programs that add up the time of control groups, if it is asked for. */
+int live_groups_load(struct live *l, struct error *err);
+int live_groups_attach(struct live *l, struct error *err);
+/* Put the sums that have grown; for each tick. now: ns. */
+int live_groups_tick(struct live *l, uint64_t now, struct error *err);
 
 /* live_records.c: handle a record of a ring at its place in the order. */
 int live_handle_record(struct live *l, const struct ordered_record *r, struct error *err);

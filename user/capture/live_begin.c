@@ -245,6 +245,7 @@ static void live_free(struct source *source)
 	program_join_java(l->program); /* it may still use the maps of the probes */
 	live_probes_free(l);
 	live_handlers_free(l);
+	group_sums_free(l->probes.groups);
 	sampler_free(l->sampler);
 	ledger_free(l->ledger);
 	saver_free(l->stacks.saver);
@@ -395,6 +396,8 @@ static int load_program(struct live *l, struct error *err)
 		ret = live_probes_load(l, err);
 	if (!ret)
 		ret = live_handlers_load(l, err);
+	if (!ret)
+		ret = live_groups_load(l, err);
 	if (!ret && p.waits)
 		program_set_java_loader(l->program, open_waits_load_java, l->switches.open.reader);
 	if (!ret && debug_word("java"))

@@ -69,6 +69,11 @@ static int tracepoint_parameters(const struct btf *btf, const char *name)
 	return t && btf_is_func_proto(t) ? btf_vlen(t) - 1 : -1;
 }
 
+bool switches_pass_state(const struct btf *btf)
+{
+	return tracepoint_parameters(btf, "sched_switch") >= 4;
+}
+
 /*
  * Disable the hooks whose tracepoints this kernel does not have; less is then known of the threads.
  */
@@ -84,7 +89,7 @@ static void choose_hooks(struct sched_bpf *s, const struct btf *btf)
 
 		bpf_program__set_autoload(p, !hook || tracepoint_parameters(btf, name + 1) >= 0);
 	}
-	s->rodata->switch_passes_state = tracepoint_parameters(btf, "sched_switch") >= 4;
+	s->rodata->switch_passes_state = switches_pass_state(btf);
 }
 
 static int share_maps(struct sched_bpf *k, const struct switches *s, const struct program *program)

@@ -15,6 +15,7 @@
 #include "bpf/event.h"
 #include "capture/program.h"
 
+struct btf;
 struct switches;
 
 /*
@@ -25,6 +26,8 @@ struct switches;
 int switches_load(struct switches **out, const struct program *program, uint64_t bytes,
 		  enum wait_hook waits, struct error *err);
 void switches_free(struct switches *s);
+/* Return whether the kernel with these types passes the state of a thread at a switch. */
+bool switches_pass_state(const struct btf *btf);
 int switches_attach(struct switches *s, struct error *err);
 
 unsigned int switches_cpus(const struct switches *s);

@@ -86,6 +86,12 @@ static const struct option_spec serve_specs[] = {
 		 "that fits again. 0: no limit. Default: 1%.",
 	 .offset = MEMBER(cpu)},
 	STACK_PART_OPTIONS,
+	{.name = "no-sums",
+	 .type = OPTION_FLAG,
+	 .help = "Do not add up, for each control group, how long its threads ran, waited for a "
+		 "CPU and were blocked. The default adds this up in the kernel, for the whole "
+		 "machine, unless options select a part of it.",
+	 .offset = MEMBER(no_sums)},
 	{.name = "unwind-cache",
 	 .type = OPTION_TEXT,
 	 .arg = "DIR",
@@ -270,6 +276,7 @@ static struct capture_options serve_capture_options(struct service_run *s)
 {
 	struct capture_options o = {
 		.sample = true,
+		.probes.groups = !s->options.no_sums,
 		.keep = SERVE_KEEP,
 		.fds.release = -1,
 		.fds.wake = s->http.wake,

@@ -15,7 +15,7 @@ struct serve_options {
 	const char *config, *folder, *unwind_cache;
 	uint64_t window, disk, age, cpu;
 	struct serve_http_options http;
-	bool check;
+	bool check, no_sums;
 };
 
 /* The command line of the service, and the text of its configuration, to which options point. */

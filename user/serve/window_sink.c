@@ -10,6 +10,7 @@
 
 #include "analyze/entity_life.h"
 #include "serve/window_accounts.h"
+#include "serve/window_groups.h"
 #include "serve/window_trace.h"
 
 #define NSEC_PER_SEC 1000000000ULL
@@ -44,6 +45,7 @@ struct windows {
 	uint64_t last_sample, last_tick; /* largest time of a sample so far, of a tick: ns */
 	uint64_t ended; /* when the source has ended, ns; 0: not yet */
 	struct window_accounts accounts;
+	struct window_groups groups;
 	VECTOR(struct loss) losses_kept; /* that came while no window could be written */
 	VECTOR(struct unwritten) unwritten; /* of the windows that are complete or failed */
 };
@@ -173,6 +175,7 @@ static void begin_window(struct windows *w, uint64_t begin)
 	int ret = window_trace_open(&w->open, w->options.folder, begin, utc_of(w, begin), &err);
 
 	w->begin = begin;
+	window_groups_again(&w->groups);
 	if (ret < 0)
 		note_failed_window(w, &err);
 	else if (window_trace_describe(&w->open, w->stores, host_of_windows(w), &err) < 0 ||
@@ -239,13 +242,17 @@ static void end_window(struct windows *w, uint64_t end)
 		if (!ret)
 			ret = put_accounts_of_window(w, &w->open, &err);
 		if (!ret)
+			ret = window_groups_put(&w->groups, w->open.writer, &err);
+		if (!ret)
 			ret = window_trace_put_host(&w->open, host_of_windows(w), end, &err);
 		if (ret)
 			give_up_window(w, &w->open, &err);
 	}
-	/* The accounts of a window that could not be written are in the next one. */
-	if (w->open.writer)
+	/* The accounts and sums of a window that could not be written are in the next one. */
+	if (w->open.writer) {
 		window_accounts_next(&w->accounts);
+		window_groups_next(&w->groups);
+	}
 	window_trace_free(&w->closing);
 	w->closing = w->open;
 	w->closing_end = end;
@@ -332,6 +339,8 @@ static int windows_put(struct sink *s, enum record_kind kind, const void *record
 		ret = take_host(w, record);
 	else if (kind == KIND_ACCOUNT)
 		ret = window_accounts_take(&w->accounts, record);
+	else if (kind == KIND_GROUP_TIME)
+		ret = window_groups_take(&w->groups, record);
 	else if (kind == KIND_LOSS)
 		ret = take_loss_of_window(w, record);
 	else if (w->stores[kind].kind)
@@ -353,6 +362,8 @@ static void tick_window(struct windows *w, struct window_trace *t, uint64_t time
 		return;
 	if (t == &w->open)
 		ret = put_accounts_of_window(w, t, &err);
+	if (!ret && t == &w->open)
+		ret = window_groups_put(&w->groups, t->writer, &err);
 	if (!ret)
 		ret = sink_tick(t->writer, time, &err);
 	if (ret < 0)
@@ -430,6 +441,7 @@ static void windows_free(struct sink *s)
 			entity_store_free(&w->stores[kind]);
 	entity_store_free(&w->hosts);
 	window_accounts_free(&w->accounts);
+	window_groups_free(&w->groups);
 	vector_free(&w->losses_kept);
 	vector_free(&w->unwritten);
 	free(w);
@@ -450,7 +462,8 @@ int window_sink(struct sink **out, const struct window_options *o, struct error 
 
 	if (!w)
 		return error_set(err, -ENOMEM, "out of memory");
-	w->sink = (struct sink){&windows_ops, WANTS(STORED_ENTITIES | WANT(HOST) | WANT(SAMPLE))};
+	w->sink = (struct sink){&windows_ops, WANTS(STORED_ENTITIES | WANT(HOST) | WANT(SAMPLE) |
+						    WANT(GROUP_TIME))};
 	w->options = *o;
 	entity_store_init(&w->hosts, KIND_HOST);
 	for (int kind = 0; kind < KIND_COUNT; kind++)

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Puts the sums of time of control groups. */
+#include "capture/live.h"
+
+int live_groups_load(struct live *l, struct error *err)
+{
+	/* the sums are of the whole machine, whatever else is recorded of it */
+	bool part = program_selection(l->program)->conditions || l->selection.cpus.count ||
+		    l->options.targets.comm;
+
+	if (!l->options.probes.groups || part)
+		return 0;
+	return group_sums_load(&l->probes.groups, l->program, err);
+}
+
+int live_groups_attach(struct live *l, struct error *err)
+{
+	return l->probes.groups ? group_sums_attach(l->probes.groups, err) : 0;
+}
+
+int live_groups_tick(struct live *l, uint64_t now, struct error *err)
+{
+	const struct group_naming by = {l->selection.cgroups, l->selection.services};
+
+	return l->probes.groups ? group_sums_put(l->probes.groups, now, &by, l->sink, err) : 0;
+}
