@@ -26,6 +26,7 @@ HZ = 499
 SECONDS = 4
 POINT = 0.01
 GROUP = f"/sys/fs/cgroup/docker-{'ab12' * 16}.scope" # as Docker names that of a container
+SUMMED = "/sys/fs/cgroup/summed.service"
 ENOUGH = 100 # samples of half a second; functions with more than some percents of it must occur
 
 # raid6_pq measures its own functions when it is loaded, which shows a running module.
@@ -49,6 +50,12 @@ forever >/out/forever &
 until grep -q main /out/forever; do sleep 0.1; done
 skein record -e off-cpu --wait-names 60s -d 1 -p $! -o /out/open.skein || status=$?
 kill $!
+skein serve --folder /out/windows --window 1h &
+until ls /out/windows/open-* >/dev/null 2>&1; do sleep 0.1; done
+mkdir {SUMMED}
+sh -c 'echo 0 >{SUMMED}/cgroup.procs; shares 1 >/dev/null'
+kill $!
+wait $! || status=$?
 shares 60 >/dev/null &
 mkdir {GROUP}
 unshare -m -p -u -f sh -c 'echo 0 >{GROUP}/cgroup.procs; hostname shop
@@ -127,6 +134,18 @@ class OnDebian12(unittest.TestCase):
                 self.assertGreater(found.samples, HZ / 10)
                 mean = 0.005 * found.samples
                 self.assertLessEqual(found.samples - found.complete, mean + 6 * math.sqrt(mean))
+
+    def test_sums(self):
+        """
+        The sums of a control group of skein serve: of a shell, and a program that takes 1 s of CPU.
+        """
+        path, = (self.recording.run.out / "windows").glob("*.skein")
+        ran, service = live.Trace(path).query(
+            "SELECT ns, service FROM group_time JOIN slice_state ON slice_state.id = state "
+            "WHERE cgroup = '/summed.service' AND word = 'running'")[0].values()
+        self.assertEqual(service, "summed")
+        self.assertGreater(ran / 1e9, 0.9)
+        self.assertLess(ran / 1e9, 3) # starting programs takes long on an emulated CPU
 
     def test_waits(self):
         """Stacks of waits belong to the wait, by the hook that this kernel has."""
