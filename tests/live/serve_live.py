@@ -20,7 +20,9 @@ class Service:
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 [live.SKEIN, "serve", "--folder", folder, *map(str, args),
-                 *([] if "--listen" in args else ["--listen", "none"])],
+                 *([] if "--listen" in args else ["--listen", "none"]),
+                 # a busy machine must not change the rate
+                 *([] if "--cpu" in args else ["--cpu", "0"])],
                 stdin=subprocess.DEVNULL, stderr=log, stdout=subprocess.DEVNULL,
                 env=live.clean_environment())
         end = time.monotonic() + 60

@@ -49,7 +49,8 @@ class Serve(serve_live.ServeTest):
         """
         stolen = live.stolen()
         service = self.serve("--window", f"{WINDOW}s", "-F", HZ)
-        truth = self.output(self.start(live.workload("shares"), WORK))
+        process = self.start(live.workload("shares"), WORK)
+        truth = self.output(process)
         before = len(service.windows())
         self.wait_for(lambda: len(service.windows()) > before + 1)
         status, err = service.stop()
@@ -61,26 +62,27 @@ class Serve(serve_live.ServeTest):
         weight = lost = 0
         for path in windows:
             trace = self.check_whole(path)
-            stacks = trace.stacks(comm="shares")
+            stacks = trace.stacks(pid=process.pid)
             weight += live.weight(stacks)
             lost += sum(r["weight"] for r in trace.query("SELECT * FROM loss WHERE event")) / 1e9
         self.assertLess(weight, truth["seconds"] + 0.4 + live.stolen() - stolen)
         self.assertGreater(weight + lost, truth["seconds"] - 0.4)
-        self.check_added_up(windows, weight)
+        self.check_added_up(windows, weight, process.pid)
 
-    def check_added_up(self, windows, weight):
+    def check_added_up(self, windows, weight, pid):
         """The commands that read windows show the sum of all, and of one."""
         where = ("--folder", self.folder)
-        report = json.loads(self.skein("report", "--json", "--last", "1h", "--comm", "shares",
+        report = json.loads(self.skein("report", "--json", "--last", "1h", "--pid", pid,
                                        *where))
         self.assertAlmostEqual(report["weight"] / 1e9, weight, delta=1e-6)
         listed = json.loads(self.skein("ls", "--json", *where))
         self.assertEqual([w["path"] for w in listed], [str(p) for p in windows])
         self.assertEqual(self.skein("ls", "--paths", *where).split(), [str(p) for p in windows])
         rows = json.loads(self.skein("query", "--json", "--last", "1h", *where,
-                                     "SELECT count(*) AS n FROM process WHERE comm = 'shares'"))
+                                     f"SELECT count(*) AS n FROM process WHERE pid = {pid} "
+                                     "AND comm = 'shares'"))
         self.assertEqual(rows, [{"n": 1}])
-        folded = self.skein("export", "--last", "1h", "-f", "folded", "--comm", "shares", *where)
+        folded = self.skein("export", "--last", "1h", "-f", "folded", "--pid", pid, *where)
         self.assertTrue(all(any(p in folded for p in part.split()) for part in PARTS))
         first = listed[len(listed) // 2]
         at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(first["begin"]))

@@ -124,6 +124,66 @@ class Http(serve_live.ServeTest):
         self.assertGreater(float(whole), functions["burn_50"])
         self.assertEqual(service.stop()[0], 0)
 
+    def test_waits(self):
+        """
+        What the service of a program waited for: it ran for the time that it burnt, and a process
+        that sleeps was blocked by sleep for the time that it slept; other states are unknown at
+        most, as the kernel does not report every switch.
+        """
+        service = self.begin_service("--window", "2s")
+        name, process = self.in_group(sys.executable, "-c", """
+import time
+began = time.monotonic()
+for _ in range(40):
+    time.sleep(0.05)
+slept = time.monotonic() - began
+while time.process_time() < 1.5:
+    pass
+print('{"ran": %f, "slept": %f}' % (time.process_time(), slept), flush=True)
+time.sleep(1000)
+""")
+        truth = json.loads(process.stdout.readline())
+        label = (("service", name),)
+
+        def seconds(metrics, kind, *more):
+            return float(metrics.get((f"skein_service_{kind}_seconds_total", label + more), 0))
+        self.wait_for(lambda: seconds(self.metrics(), "run") > 0.9 * truth["ran"])
+        metrics = self.metrics()
+        unknown = seconds(metrics, "unknown")
+        # python begins before it is in the group, and ends its line before it sleeps again
+        self.assertAlmostEqual(seconds(metrics, "run"), truth["ran"], delta=0.3 + unknown)
+        slept = seconds(metrics, "blocked", ("wait", "sleep"))
+        self.assertLess(slept, truth["slept"] + 0.1)
+        self.assertGreater(slept + unknown + seconds(metrics, "run_queue"), 1.9)
+        self.assertEqual(service.stop()[0], 0)
+
+    def test_trigger(self):
+        """A request has the flight recorder write a trace; only POST does, and it has limits."""
+        runtime = pathlib.Path("/dev/shm") / f"skein-http-{os.getpid()}"
+        self.addCleanup(shutil.rmtree, runtime, ignore_errors=True)
+        runtime.mkdir(mode=0o700)
+        os.environ["RUNTIME_DIRECTORY"] = str(runtime)
+        self.addCleanup(os.environ.pop, "RUNTIME_DIRECTORY")
+        self.begin_service("--window", "1h", "--keep", "2s", "--after", "1s")
+        self.assertIn("lower-case letters", self.post("/trigger?reason=../x", 400))
+        self.get("/trigger", status=405)
+        self.post("/metrics", 405)
+        self.post("/trigger?reason=slow-request", 202)
+        self.wait_for(lambda: list(self.folder.glob("2*-slow-request.skein")))
+        flight, = self.folder.glob("2*-slow-request.skein")
+        self.assertGreater(live.Trace(flight).one("SELECT count(*) FROM slice"), 0)
+        self.post("/trigger?reason=again", 429)
+        metrics = self.metrics()
+        self.assertEqual(metrics["skein_flights_written_total", ()], 1)
+        self.assertEqual(metrics["skein_flights_suppressed_total", ()], 1)
+
+    def post(self, path, status):
+        done = subprocess.run(["curl", "-sS", "-X", "POST", "-w", "\n%{http_code}",
+                               f"http://{self.address}{path}"], capture_output=True, text=True,
+                              check=True)
+        self.assertEqual(done.stdout.rsplit("\n", 1)[1], str(status), done.stdout)
+        return done.stdout
+
     @live.unittest.skipUnless(shutil.which("promtool"), "no promtool: Debian's prometheus")
     def test_promtool(self):
         self.begin_service()
@@ -226,6 +286,7 @@ class Http(serve_live.ServeTest):
         for path in ("/folded?window=../lock", "/folded?window=20200101T000000Z-60s.skein",
                      "/folded?last=1s", "/etc/passwd", "/debug/pprof/heap"):
             self.get(path, status=404)
+        self.assertIn("no flight recorder", self.post("/trigger", 409))
 
     def raw(self, request, limit=20):
         """Send bytes, and return what comes until the server closes."""

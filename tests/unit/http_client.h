@@ -97,10 +97,13 @@ static int answer_later(void *context, const struct http_request *q, struct http
 }
 
 static const struct http_route routes[] = {
-	{"/", true, answer_page},	 {"/echo", false, answer_echo},
-	{"/spin", false, answer_spin},	 {"/hold", false, answer_hold},
-	{"/large", false, answer_large}, {"/failure", false, answer_failure},
-	{"/later", false, answer_later},
+	{.path = "/", .open = true, .answer = answer_page},
+	{.path = "/echo", .answer = answer_echo},
+	{.path = "/spin", .answer = answer_spin},
+	{.path = "/hold", .answer = answer_hold},
+	{.path = "/large", .answer = answer_large},
+	{.path = "/failure", .answer = answer_failure},
+	{.path = "/later", .answer = answer_later},
 };
 
 static void start(unsigned int header_ms, unsigned int cpu_ms)

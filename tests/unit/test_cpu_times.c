@@ -56,7 +56,7 @@ static size_t count_listed(enum function_time_kind kind)
 static void check_sums(void)
 {
 	for (size_t i = 0; i < times.services.count; i++) {
-		const struct service_time *s = &times.services.items[i];
+		const struct service_cpu *s = &times.services.items[i];
 		uint64_t sum = s->other + s->retired;
 
 		for (size_t k = 0; k < times.functions.count; k++) {

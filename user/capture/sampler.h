@@ -76,9 +76,9 @@ struct cpu_account {
 };
 
 /*
- * Fill *out with the account of a CPU at a rate, which is exact after sampler_stop() and an estimate
- * before. If the event is a counter that runs, this interrupts its CPU to read it, so do not call it
- * in every round of the recorder's loop.
+ * Fill *out with the account of a CPU at a rate, which is exact after sampler_stop() and an
+ * estimate before. If the event is a counter that runs, this interrupts its CPU to read it, so do
+ * not call it in every round of the recorder's loop.
  */
 void sampler_account(const struct sampler *s, unsigned int cpu, unsigned int rate,
 		     struct cpu_account *out);

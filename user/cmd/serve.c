@@ -262,8 +262,10 @@ static bool serve_continues(void *context, const struct capture_progress *p)
 static unsigned int serve_choose_rate(void *context, const struct capture_progress *p)
 {
 	struct service_run *s = context;
+	struct capture_progress all = *p;
 
-	return serve_budget_choose(&s->budget, p);
+	all.cost.helpers += serve_http_cpu(&s->http);
+	return serve_budget_choose(&s->budget, &all);
 }
 
 static bool serve_wants_open_waits(void *context, const struct capture_progress *p)
@@ -276,7 +278,6 @@ static struct capture_options serve_capture_options(struct service_run *s)
 {
 	struct capture_options o = {
 		.sample = true,
-		.probes.groups = !s->options.no_sums,
 		.keep = SERVE_KEEP,
 		.fds.release = -1,
 		.fds.wake = s->http.wake,
@@ -288,6 +289,7 @@ static struct capture_options serve_capture_options(struct service_run *s)
 
 	targets_apply(&s->options.targets, &o);
 	flight_settings_apply(&s->options.flight, &o);
+	o.probes.groups = !s->options.no_sums;
 	o.waits.wants_open = serve_wants_open_waits;
 	if (!s->options.targets.frequency)
 		o.frequency = DEFAULT_FREQUENCY;
@@ -335,6 +337,7 @@ static int serve_windows(struct service_run *s)
 	ret = open_service_sink(s, &sink, &err);
 	if (!ret) {
 		s->http.windows = s->windows;
+		s->http.flight = s->flight.flight;
 		log_info("serve: windows go to %s", s->folder);
 		ret = pipe_join(source, sink, &err);
 	}
@@ -345,6 +348,7 @@ static int serve_windows(struct service_run *s)
 	}
 	source_free(source);
 	s->http.windows = NULL;
+	s->http.flight = NULL;
 	serve_flight_close(&s->flight);
 	sink_free(s->windows);
 	return ret ? log_failure(1, &err) : 0;

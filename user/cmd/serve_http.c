@@ -73,20 +73,49 @@ static const char *find_last_window(const struct serve_http *h, struct window_fi
 	return out->name;
 }
 
-static double core_cpu_seconds(void)
-{
-	struct timespec used;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-	return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
-}
-
 static void write_own_cost(const struct serve_http *h, const struct metrics_page *m)
 {
-	metric_begin(m, "skein_own_cpu_seconds", "counter", "CPU time of skein's own processes.");
-	fprintf(m->out, "skein_own_cpu_seconds_total{process=\"core\"} %.6f\n", core_cpu_seconds());
-	fprintf(m->out, "skein_own_cpu_seconds_total{process=\"network\"} %.6f\n",
-		(double)network_cpu(h->network) / 1e9);
+	const struct capture_progress *p = &h->progress;
+	const struct {
+		const char *name;
+		uint64_t ns;
+	} parts[] = {
+		{"core", p->cost.own},
+		{"helpers", p->cost.helpers},
+		{"network", network_cpu(h->network)},
+		{"kernel", p->cost.kernel},
+	};
+
+	metric_begin(m, "skein_own_cpu_seconds", "counter",
+		     "CPU time of skein's own processes, and of its BPF programs (kernel).");
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		fprintf(m->out, "skein_own_cpu_seconds_total{process=\"%s\"} %.6f\n", parts[i].name,
+			(double)parts[i].ns / 1e9);
+	metric_gauge(m, "skein_sampling_hertz", "Samples per second and CPU, now.",
+		     (double)p->frequency);
+	metric_count(m, "skein_budget_clamps",
+		     "Times that sampling became slower for the budget of CPU time.", p->slower);
+}
+
+static void write_flights(const struct serve_http *h, const struct metrics_page *m)
+{
+	struct flight_counts counts;
+
+	if (!h->flight)
+		return;
+	flight_get_counts(h->flight, &counts);
+	metric_count(m, "skein_flights_written", "Traces that the flight recorder has written.",
+		     counts.written);
+	metric_count(m, "skein_flights_suppressed", "Triggers that the limits did not allow.",
+		     counts.suppressed);
+	metric_count(m, "skein_flights_failed", "Traces that could not be written.", counts.failed);
+}
+
+static int trigger_flight(void *context, const char *reason)
+{
+	const struct serve_http *h = context;
+
+	return h->flight ? flight_trigger(h->flight, reason) : -ENODEV;
 }
 
 static void write_core_metrics(void *context, FILE *out, bool open_metrics)
@@ -103,12 +132,14 @@ static void write_core_metrics(void *context, FILE *out, bool open_metrics)
 	m.window_end = last.end;
 	metric_begin(&m, "skein_build_info", "gauge", "The version of skein.");
 	fprintf(out, "skein_build_info{version=\"%s\"} 1\n", SKEIN_VERSION);
+	metrics_write_waits(&m, &h->demand);
 	metrics_write_times(&m, &h->demand);
 	if (h->windows) {
 		window_sink_counts(h->windows, &counts);
 		metrics_write_windows(&m, &counts);
 	}
 	write_own_cost(h, &m);
+	write_flights(h, &m);
 }
 
 /* Make h->wake, which reports signals and questions. */
@@ -152,6 +183,7 @@ static int start_network(struct serve_http *h, struct error *err)
 		.folder = h->demand.folder,
 		.demand = &h->demand,
 		.write_metrics = write_core_metrics,
+		.trigger = trigger_flight,
 		.context = h,
 	};
 	int ret = get_listener(h, err);
@@ -203,6 +235,11 @@ void serve_http_poll(struct serve_http *h, const struct capture_progress *p)
 		network_close(h->network);
 		h->network = NULL;
 	}
+}
+
+uint64_t serve_http_cpu(struct serve_http *h)
+{
+	return h->network ? network_cpu(h->network) : 0;
 }
 
 void serve_http_end(struct serve_http *h)

@@ -7,6 +7,7 @@
 
 #include "base/options.h"
 #include "capture/capture.h"
+#include "serve/flight.h"
 #include "serve/listen.h"
 #include "serve/network.h"
 #include "serve/window_sink.h"
@@ -44,6 +45,7 @@ struct serve_http {
 	struct network *network; /* NULL: there is none */
 	int wake; /* epoll of signals and of the network process; -1: not yet */
 	const struct sink *windows; /* NULL: not yet */
+	struct flight *flight; /* NULL: there is none */
 	struct capture_progress progress; /* the last one */
 };
 
@@ -56,6 +58,8 @@ int serve_http_prepare(struct serve_http *h, const struct serve_http_options *o)
 int serve_http_start(struct serve_http *h, const char *folder, int signals);
 /* Answer what was asked. */
 void serve_http_poll(struct serve_http *h, const struct capture_progress *p);
+/* Return the CPU time of network processes so far, ns. */
+uint64_t serve_http_cpu(struct serve_http *h);
 void serve_http_end(struct serve_http *h);
 
 #endif

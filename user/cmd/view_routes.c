@@ -118,13 +118,13 @@ static int answer_window(void *context, const struct http_request *q, struct htt
 }
 
 const struct http_route view_routes[] = {
-	{"/", true, answer_page},
-	{"/api/trace", false, answer_trace},
-	{"/api/window", false, answer_window},
-	{"/api/profile", false, view_answer_profile},
-	{"/api/report", false, view_answer_report},
-	{"/api/marks", false, view_answer_marks},
-	{"/api/at", false, view_answer_at},
-	{"/api/chain", false, view_answer_chain},
+	{.path = "/", .open = true, .answer = answer_page},
+	{.path = "/api/trace", .answer = answer_trace},
+	{.path = "/api/window", .answer = answer_window},
+	{.path = "/api/profile", .answer = view_answer_profile},
+	{.path = "/api/report", .answer = view_answer_report},
+	{.path = "/api/marks", .answer = view_answer_marks},
+	{.path = "/api/at", .answer = view_answer_at},
+	{.path = "/api/chain", .answer = view_answer_chain},
 };
 const size_t view_route_count = sizeof(view_routes) / sizeof(view_routes[0]);

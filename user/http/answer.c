@@ -2,7 +2,6 @@
 /* Hand an answer to libmicrohttpd (answer.h). */
 #include "http/answer.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,19 +32,20 @@ static enum MHD_Result add_head(struct MHD_Response *r, const struct http_answer
 		{"Referrer-Policy", "no-referrer"},
 		{"Cross-Origin-Resource-Policy", "same-origin"},
 		{"Retry-After", again ? "1" : NULL},
-		{"Allow", a->status == 405 ? "GET, HEAD" : NULL},
 	};
 
 	return add_lines(r, lines, sizeof(lines) / sizeof(lines[0]));
 }
 
 static enum MHD_Result send_response(struct MHD_Connection *mhd, struct MHD_Response *r,
-				     const struct http_answer *a, bool last)
+				     const struct http_answer *a,
+				     const struct http_refusal *refused)
 {
-	const struct http_head_line close = {"Connection", last ? "close" : NULL};
+	const struct http_head_line more[] = {{"Connection", refused ? "close" : NULL},
+					      {"Allow", refused ? refused->allow : NULL}};
 	enum MHD_Result ret = MHD_NO;
 
-	if (add_head(r, a) == MHD_YES && add_lines(r, &close, 1) == MHD_YES)
+	if (add_head(r, a) == MHD_YES && add_lines(r, more, 2) == MHD_YES)
 		ret = MHD_queue_response(mhd, a->status, r);
 	MHD_destroy_response(r);
 	return ret;
@@ -60,7 +60,7 @@ enum MHD_Result http_answer_send(struct MHD_Connection *mhd, struct http_answer 
 	if (!r)
 		free(a->body);
 	a->body = NULL;
-	return r ? send_response(mhd, r, a, false) : MHD_NO;
+	return r ? send_response(mhd, r, a, NULL) : MHD_NO;
 }
 
 enum MHD_Result http_refusal_send(struct MHD_Connection *mhd, const struct http_refusal *refused)
@@ -69,5 +69,5 @@ enum MHD_Result http_refusal_send(struct MHD_Connection *mhd, const struct http_
 	struct MHD_Response *r = MHD_create_response_from_buffer(
 		strlen(refused->text), (void *)refused->text, MHD_RESPMEM_PERSISTENT);
 
-	return r ? send_response(mhd, r, &a, true) : MHD_NO;
+	return r ? send_response(mhd, r, &a, refused) : MHD_NO;
 }

@@ -22,15 +22,18 @@ static const char *const head_names[HTTP_HEADS] = {
 	[HTTP_TRANSFER_ENCODING] = "Transfer-Encoding",
 };
 
-static const struct http_refusal bad_method = {405, "only GET and HEAD are answered"},
-				 bad_version = {505, "only HTTP/1.0 and HTTP/1.1 are answered"},
-				 repeated_head = {400, "a header field came twice"},
-				 no_host = {400, "there is no Host"},
-				 foreign_host = {403, "this Host is not this machine"},
-				 has_body = {400, "a request must have no body"},
-				 foreign_origin =
-					 {403, "the request comes from a page of another origin"},
-				 bad_token = {401, "the token is missing or wrong"};
+static const struct http_refusal
+	bad_method = {.status = 405,
+		      .text = "only GET and HEAD are answered",
+		      .allow = "GET, HEAD"},
+	no_post = {.status = 405, .text = "only POST is answered here", .allow = "POST"},
+	bad_version = {.status = 505, .text = "only HTTP/1.0 and HTTP/1.1 are answered"},
+	repeated_head = {.status = 400, .text = "a header field came twice"},
+	no_host = {.status = 400, .text = "there is no Host"},
+	foreign_host = {.status = 403, .text = "this Host is not this machine"},
+	has_body = {.status = 400, .text = "a request must have no body"},
+	foreign_origin = {.status = 403, .text = "the request comes from a page of another origin"},
+	bad_token = {.status = 401, .text = "the token is missing or wrong"};
 
 void http_heads_add(struct http_heads *h, const char *name, const char *value)
 {
@@ -45,9 +48,11 @@ void http_heads_add(struct http_heads *h, const char *name, const char *value)
 	}
 }
 
-const struct http_refusal *http_check_line(const char *method, const char *version)
+const struct http_refusal *http_check_line(const char *method, const char *version, bool post)
 {
-	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
+	if (post && strcmp(method, "POST") != 0)
+		return &no_post;
+	if (!post && strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
 		return &bad_method;
 	if (strcmp(version, "HTTP/1.1") != 0 && strcmp(version, "HTTP/1.0") != 0)
 		return &bad_version;
@@ -147,7 +152,9 @@ const struct http_refusal *http_check_heads(const struct http_heads *h, bool ope
 		return &no_host;
 	if (!a->any_host && !http_host_is_local(h->values[HTTP_HOST]))
 		return &foreign_host;
-	if (h->values[HTTP_CONTENT_LENGTH] || h->values[HTTP_TRANSFER_ENCODING])
+	if (h->values[HTTP_TRANSFER_ENCODING] ||
+	    (h->values[HTTP_CONTENT_LENGTH] &&
+	     !(h->post && strcmp(h->values[HTTP_CONTENT_LENGTH], "0") == 0)))
 		return &has_body;
 	if (!is_own_origin(h) || !is_own_site(h, open))
 		return &foreign_origin;

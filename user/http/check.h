@@ -2,7 +2,8 @@
 /*
  * The checks of a request's header. libmicrohttpd alone accepts nearly all of what is refused here:
  *
- * - methods other than GET and HEAD, and versions other than HTTP/1.0 and 1.1;
+ * - methods other than GET and HEAD, or POST where that is asked for, and versions other than
+ * HTTP/1.0 and 1.1;
  * - anything but exactly one Host, and a Host that is not of this machine: a page of the name
  *   evil.example may let that name point to 127.0.0.1 (DNS rebinding), but its browser then sends
  *   the name. Any port is accepted, because `ssh -L` may use another one at its other end;
@@ -39,13 +40,14 @@ enum http_head {
 struct http_heads {
 	const char *values[HTTP_HEADS]; /* NULL if absent */
 	bool repeated; /* one of them came twice */
+	bool post; /* they are of a POST, which may say that its body is empty */
 };
 
 /* Note a header field. The value must stay as it is while h is used. */
 void http_heads_add(struct http_heads *h, const char *name, const char *value);
 
-/* Return why a request line is refused, or NULL. */
-const struct http_refusal *http_check_line(const char *method, const char *version);
+/* Return why a request line is refused, or NULL. post: whether the route takes POST only. */
+const struct http_refusal *http_check_line(const char *method, const char *version, bool post);
 
 /*
  * Return why a header is refused, or NULL. open says whether the route needs no token; token is the

@@ -16,9 +16,10 @@
 #include "http/check.h"
 #include "http/server_private.h"
 
-static const struct http_refusal bad_line = {400, "the first line cannot be read"},
-				 no_route = {404, "there is no such page"},
-				 all_busy = {503, "the server is busy"};
+static const struct http_refusal bad_line = {.status = 400,
+					     .text = "the first line cannot be read"},
+				 no_route = {.status = 404, .text = "there is no such page"},
+				 all_busy = {.status = 503, .text = "the server is busy"};
 
 void http_notice_connection(void *cls, struct MHD_Connection *mhd, void **context,
 			    enum MHD_ConnectionNotificationCode code)
@@ -93,14 +94,16 @@ static bool has_nul(const struct http_request *q, const char *version)
 static const struct http_refusal *check_request(struct http_server *s, struct http_request *q,
 						const char *method, const char *version)
 {
-	const struct http_refusal *refused = http_check_line(method, version);
+	const struct http_refusal *refused;
 	struct http_heads heads = {0};
 
+	q->route = q->refused ? NULL : find_route(&s->config, q->target.text);
+	refused = http_check_line(method, version, q->route && q->route->post);
 	if (refused || q->refused)
 		return refused ? refused : q->refused;
 	if (has_nul(q, version))
 		return &bad_line;
-	q->route = find_route(&s->config, q->target.text);
+	heads.post = q->route && q->route->post;
 	MHD_get_connection_values(q->mhd, MHD_HEADER_KIND, add_head_field, &heads);
 	q->accept = heads.values[HTTP_ACCEPT];
 	refused =

@@ -6,6 +6,7 @@
 struct http_refusal {
 	unsigned int status;
 	const char *text; /* one line, for the client */
+	const char *allow; /* of 405: the methods that are answered; else NULL */
 };
 
 #endif

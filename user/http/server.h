@@ -30,7 +30,7 @@ struct http_request;
 
 /* What a handler fills; zeroed before, with status 200. */
 struct http_answer {
-	unsigned int status; /* 200, 400, 404, 429 or 503; the last two get Retry-After */
+	unsigned int status; /* 200, 202, 400, 404, 409, 429 or 503; the last two get Retry-After */
 	const char *type; /* media type; a constant */
 	/* Content-Security-Policy; a constant, or NULL: nothing may be loaded. */
 	const char *policy;
@@ -46,6 +46,7 @@ struct http_route {
 	 * has expired, and 500 otherwise.
 	 */
 	int (*answer)(void *context, const struct http_request *q, struct http_answer *a);
+	bool post; /* It changes something: only POST is answered, without a body. */
 };
 
 /* Which requests are answered; zeroed: those with a random token, to a Host of this machine. */

@@ -9,11 +9,11 @@
 
 #include "base/text.h"
 
-static const struct http_refusal too_long = {414, "the target is too long"},
-				 bad_byte = {400, "a wrong byte in the target"},
-				 bad_query = {400, "the query cannot be decoded"},
-				 repeated_name = {400, "a parameter came twice"},
-				 too_many = {400, "too many parameters"};
+static const struct http_refusal too_long = {.status = 414, .text = "the target is too long"},
+				 bad_byte = {.status = 400, .text = "a wrong byte in the target"},
+				 bad_query = {.status = 400, .text = "the query cannot be decoded"},
+				 repeated_name = {.status = 400, .text = "a parameter came twice"},
+				 too_many = {.status = 400, .text = "too many parameters"};
 
 static int percent_digit(char c)
 {

@@ -22,7 +22,7 @@ static const char *name_of_place(const struct cpu_times *t, const char *name)
 
 int cpu_times_find_service(struct cpu_times *t, const char *name, uint32_t *out)
 {
-	struct service_time fresh = {.name = NULL};
+	struct service_cpu fresh = {.name = NULL};
 	uint32_t number;
 	int ret = names_intern_text(&t->names, name_of_place(t, name), &number);
 
@@ -188,7 +188,7 @@ static int copy_functions_in_use(struct cpu_times *to, const struct cpu_times *t
 	int ret = 0;
 
 	for (size_t i = 0; i < t->services.count && !ret; i++) {
-		struct service_time s = t->services.items[i];
+		struct service_cpu s = t->services.items[i];
 
 		ret = cpu_times_find_service(to, s.name, &at);
 		if (!ret) {

@@ -33,7 +33,7 @@ struct function_time {
 	bool listed[FUNCTION_TIME_KINDS];
 };
 
-struct service_time {
+struct service_cpu {
 	const char *name;
 	uint64_t time; /* ns */
 	uint64_t other; /* ns of own time of functions that were not listed then */
@@ -49,7 +49,7 @@ struct cpu_times {
 	struct names names; /* of services and functions */
 	struct index services_by_name; /* number in names -> index in services */
 	struct index functions_by_name; /* service << 32 | number in names -> index in functions */
-	VECTOR(struct service_time) services;
+	VECTOR(struct service_cpu) services;
 	VECTOR(struct function_time) functions;
 	uint64_t dropped; /* times that a function was not kept for want of room */
 };

@@ -239,7 +239,8 @@ static int flight_put(struct sink *s, enum record_kind kind, const void *record,
 		f->host = h->id;
 		f->start = h->start;
 	}
-	if (f->ring && sink_put(f->ring, kind, record, &failure) < 0)
+	/* Sums of control groups count from the begin of the service, not of the ring. */
+	if (f->ring && kind != KIND_GROUP_TIME && sink_put(f->ring, kind, record, &failure) < 0)
 		end_ring(f, &failure);
 	ret = f->ring ? trigger_watch_put(f->watch, kind, record, err) : 0;
 	return ret ? ret : put_to_windows(f, kind, record, err);

@@ -28,6 +28,12 @@ void metric_count(const struct metrics_page *m, const char *name, const char *he
 	fprintf(m->out, "%s_total %" PRIu64 "\n", name, value);
 }
 
+void metric_gauge(const struct metrics_page *m, const char *name, const char *help, double value)
+{
+	metric_begin(m, name, "gauge", help);
+	fprintf(m->out, "%s %.9g\n", name, value);
+}
+
 /* End a line with ns as seconds, exactly, and the window in which they were last seen. */
 static void write_seconds(const struct metrics_page *m, uint64_t ns)
 {
@@ -90,7 +96,7 @@ static void write_rests(const struct metrics_page *m, const struct cpu_times *t)
 		     "CPU time of functions that are not listed any more; with the function's "
 		     "times it is that of the service.");
 	for (size_t i = 0; i < t->services.count; i++) {
-		const struct service_time *s = &t->services.items[i];
+		const struct service_cpu *s = &t->services.items[i];
 
 		fputs("skein_function_retired_cpu_seconds{service=", m->out);
 		label_write(m->out, s->name);
@@ -148,6 +154,73 @@ void metrics_write_times(const struct metrics_page *m, const struct on_demand *d
 		     "Times that a function was not counted by itself for want of room.",
 		     t->dropped);
 	write_accounts(m, d);
+}
+
+/* Write a metric of which each service has one value. */
+static void write_service_metric(const struct metrics_page *m, const struct cpu_times *t,
+				 const struct service_waits *w, const char *name,
+				 uint64_t (*value)(const struct service_time *s))
+{
+	for (size_t i = 0; i < w->rows.count; i++) {
+		write_service_label(m, name, t->services.items[i].name);
+		putc('}', m->out);
+		write_seconds(m, value(&w->rows.items[i]));
+	}
+}
+
+static uint64_t service_ran(const struct service_time *s)
+{
+	return s->ns[STATE_RUNNING][WAIT_NONE];
+}
+
+static uint64_t service_unknown(const struct service_time *s)
+{
+	return s->ns[STATE_UNKNOWN][WAIT_NONE];
+}
+
+static void write_blocked(const struct metrics_page *m, const struct cpu_times *t,
+			  const struct service_waits *w)
+{
+	for (size_t i = 0; i < w->rows.count; i++)
+		for (int wait = WAIT_NONE + 1; wait < WAIT_COUNT; wait++) {
+			uint64_t ns =
+				service_time_blocked(&w->rows.items[i], (enum wait_class)wait);
+
+			if (!ns)
+				continue;
+			write_service_label(m, "skein_service_blocked_seconds",
+					    t->services.items[i].name);
+			fputs(",wait=", m->out);
+			label_write(m->out, wait_class_word((uint64_t)wait));
+			putc('}', m->out);
+			write_seconds(m, ns);
+		}
+}
+
+void metrics_write_waits(const struct metrics_page *m, struct on_demand *d)
+{
+	struct cpu_times *t = &d->functions.table;
+	struct service_waits all;
+
+	if (!d->groups || service_waits_copy(&all, &d->waits) < 0)
+		return;
+	if (service_waits_add(&all, t, d->groups) == 0 && all.rows.count) {
+		metric_begin(m, "skein_service_run_seconds", "counter",
+			     "Time that threads of a service ran, from every switch.");
+		write_service_metric(m, t, &all, "skein_service_run_seconds", service_ran);
+		metric_begin(m, "skein_service_run_queue_seconds", "counter",
+			     "Time that threads of a service could run and waited for a CPU.");
+		write_service_metric(m, t, &all, "skein_service_run_queue_seconds",
+				     service_time_queued);
+		metric_begin(m, "skein_service_blocked_seconds", "counter",
+			     "Time that threads of a service were blocked, by what they waited "
+			     "for, counted when a wait ends.");
+		write_blocked(m, t, &all);
+		metric_begin(m, "skein_service_unknown_seconds", "counter",
+			     "Time of threads of a service of which no switch is known.");
+		write_service_metric(m, t, &all, "skein_service_unknown_seconds", service_unknown);
+	}
+	service_waits_free(&all);
 }
 
 void metrics_write_windows(const struct metrics_page *m, const struct window_counts *c)

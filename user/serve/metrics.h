@@ -12,10 +12,10 @@
 #include <stdio.h>
 
 /*
- * Most bytes of a page. 200 services, 2 x 700 functions and what has no service's name, each line
- * with two names of at most 137 bytes, doubled by escapes, and an exemplar.
+ * Most bytes of a page. 200 services with 20 lines each, and 2 x 700 functions, each line with two
+ * names of at most 137 bytes, doubled by escapes, and an exemplar.
  */
-#define METRICS_MAX (2 << 20)
+#define METRICS_MAX (4 << 20)
 
 struct metrics_page {
 	FILE *out;
@@ -31,9 +31,14 @@ void metric_begin(const struct metrics_page *m, const char *name, const char *ty
 /* A whole counter without labels. */
 void metric_count(const struct metrics_page *m, const char *name, const char *help, uint64_t value);
 
+/* A whole gauge without labels. */
+void metric_gauge(const struct metrics_page *m, const char *name, const char *help, double value);
+
 struct on_demand;
 /* CPU time by service and function, and what became of samples. */
 void metrics_write_times(const struct metrics_page *m, const struct on_demand *d);
+/* How long the threads of services ran and waited; nothing without sums of control groups. */
+void metrics_write_waits(const struct metrics_page *m, struct on_demand *d);
 
 struct window_counts;
 void metrics_write_windows(const struct metrics_page *m, const struct window_counts *c);

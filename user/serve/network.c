@@ -234,6 +234,10 @@ static void answer_question(struct network *n, struct network_question *question
 		fd = open_window(n, question->name);
 		send_network_reply(n, question->number, fd < 0 ? fd : 0, fd < 0 ? -1 : fd);
 		break;
+	case ASK_FLIGHT:
+		send_network_reply(n, question->number,
+				   n->options.trigger(n->options.context, question->name), -1);
+		break;
 	default:
 		send_network_reply(n, question->number, -EINVAL, -1);
 	}

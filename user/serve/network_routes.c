@@ -144,6 +144,34 @@ static int answer_flame_graph(void *context, const struct http_request *q, struc
 	return ret;
 }
 
+static int answer_trigger(void *context, const struct http_request *q, struct http_answer *a)
+{
+	struct network_question question = {.kind = ASK_FLIGHT};
+	const char *reason = http_request_text(q, "reason");
+	int fd, ret;
+
+	if (!reason)
+		reason = "http";
+	if (strlen(reason) >= sizeof(question.name))
+		return http_answer_text(a, 400, "the reason is too long\n");
+	strcpy(question.name, reason);
+	ret = ask_core(((struct network_child *)context)->asker, &question, q, &fd);
+	if (fd >= 0)
+		close(fd);
+	switch (ret) {
+	case 0:
+		return http_answer_text(a, 202, "the flight recorder writes a trace\n");
+	case -EINVAL:
+		return http_answer_text(a, 400, "a reason has lower-case letters and hyphens\n");
+	case -EAGAIN:
+		return http_answer_text(a, 429, "the limit of traces is reached\n");
+	case -ENODEV:
+		return http_answer_text(a, 409, "there is no flight recorder: --keep TIME\n");
+	default:
+		return ret;
+	}
+}
+
 const struct http_route network_routes[] = {
 	{.path = "/", .answer = answer_index},
 	{.path = "/healthz", .open = true, .answer = answer_health},
@@ -152,6 +180,7 @@ const struct http_route network_routes[] = {
 	{.path = "/windows", .answer = answer_windows},
 	{.path = "/flamegraph", .answer = answer_flame_graph},
 	{.path = "/folded", .answer = answer_folded},
+	{.path = "/trigger", .post = true, .answer = answer_trigger},
 	{.path = "/debug/pprof/", .answer = answer_pprof_index},
 	{.path = "/debug/pprof/profile", .answer = answer_pprof},
 };

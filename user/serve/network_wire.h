@@ -18,6 +18,11 @@ enum network_question_kind {
 	ASK_WINDOWS, /* with a text: a line for each window: name, begin, end (s since 1970), bytes
 		      */
 	ASK_WINDOW, /* with the window of that name; -ENOENT: there is none */
+	/*
+	 * a trace by the flight recorder, with that name as its reason; -ENODEV: there is none;
+	 * -EINVAL: no such reason; -EAGAIN: the limits do not allow it
+	 */
+	ASK_FLIGHT,
 };
 
 struct network_question {
@@ -25,7 +30,7 @@ struct network_question {
 	uint32_t kind; /* enum network_question_kind */
 	uint32_t open_metrics; /* of metrics: in the OpenMetrics form */
 	uint64_t ns; /* of a session: its length */
-	char name[NETWORK_NAME_MAX]; /* of a window */
+	char name[NETWORK_NAME_MAX]; /* of a window; of a flight its reason */
 };
 
 struct network_reply {

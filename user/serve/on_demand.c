@@ -54,8 +54,7 @@ static void fail_session(struct session *s, int code)
 	s->complete = true;
 }
 
-static void put_into_sessions(struct on_demand *d, struct entity_store *stores,
-			      enum record_kind kind, const void *record)
+static void put_into_sessions(struct on_demand *d, enum record_kind kind, const void *record)
 {
 	uint64_t time = kind == KIND_SAMPLE ? ((const struct sample *)record)->time : 0;
 
@@ -66,18 +65,19 @@ static void put_into_sessions(struct on_demand *d, struct entity_store *stores,
 
 		if (!s->number || s->complete || (time && (time < s->begin || time >= s->end)))
 			continue;
-		ret = window_trace_put(&s->trace, stores, kind, record, &err);
+		ret = window_trace_put(&s->trace, d->stores, kind, record, &err);
 		if (ret < 0)
 			fail_session(s, ret);
 	}
 }
 
-int on_demand_put(struct on_demand *d, struct entity_store *stores, enum record_kind kind,
-		  const void *record)
+int on_demand_put(struct on_demand *d, enum record_kind kind, const void *record)
 {
 	if (kind == KIND_ACCOUNT)
 		return keep_demand_account(d, record);
-	put_into_sessions(d, stores, kind, record);
+	if (kind == KIND_GROUP_TIME) /* it counts from the begin of the source */
+		return 0;
+	put_into_sessions(d, kind, record);
 	if (kind == KIND_LOSS)
 		return keep_demand_loss(d, record);
 	if (kind != KIND_SAMPLE)
@@ -85,8 +85,7 @@ int on_demand_put(struct on_demand *d, struct entity_store *stores, enum record_
 	return vector_push(&d->functions.waiting, *(const struct sample *)record);
 }
 
-void on_demand_update(struct on_demand *d, struct entity_store *stores, enum record_kind kind,
-		      const void *record)
+void on_demand_update(struct on_demand *d, enum record_kind kind, const void *record)
 {
 	for (size_t i = 0; i < SESSIONS_MAX; i++) {
 		struct session *s = &d->sessions[i];
@@ -96,9 +95,9 @@ void on_demand_update(struct on_demand *d, struct entity_store *stores, enum rec
 		if (!s->number || s->complete)
 			continue;
 		if (IN_EVERY_WINDOW >> kind & 1)
-			ret = window_trace_put(&s->trace, stores, kind, record, &err);
+			ret = window_trace_put(&s->trace, d->stores, kind, record, &err);
 		else
-			ret = window_trace_update(&s->trace, stores, kind, record, &err);
+			ret = window_trace_update(&s->trace, d->stores, kind, record, &err);
 		if (ret < 0)
 			fail_session(s, ret);
 	}
@@ -113,11 +112,8 @@ static void complete_session(struct on_demand *d, struct session *s)
 	fail_session(s, ret ? ret : closed);
 }
 
-void on_demand_tick(struct on_demand *d, struct entity_store *stores, const struct host *host,
-		    uint64_t now)
+void on_demand_tick(struct on_demand *d, uint64_t now)
 {
-	d->stores = stores;
-	d->host = host;
 	for (size_t i = 0; i < SESSIONS_MAX; i++) {
 		struct session *s = &d->sessions[i];
 
@@ -141,6 +137,11 @@ static int count_until(struct on_demand *d, uint64_t until, bool choose, struct 
 	return ret ? error_errno(err, ret, "cannot choose functions") : 0;
 }
 
+int on_demand_end_groups(struct on_demand *d)
+{
+	return service_waits_add(&d->waits, &d->functions.table, d->groups);
+}
+
 int on_demand_count(struct on_demand *d, uint64_t now, struct error *err)
 {
 	if (!d->stores || now < d->counted + COUNT_TIME || now < NAMES_TIME)
@@ -149,16 +150,14 @@ int on_demand_count(struct on_demand *d, uint64_t now, struct error *err)
 	return count_until(d, now - NAMES_TIME, false, err);
 }
 
-int on_demand_end_window(struct on_demand *d, struct entity_store *stores, uint64_t now,
-			 struct error *err)
+int on_demand_end_window(struct on_demand *d, uint64_t now, struct error *err)
 {
 	uint64_t until = d->functions.waiting.count > WAITING_MAX ? now : now - NAMES_TIME;
 	int ret;
 
-	d->stores = stores;
 	d->counted = now;
 	ret = count_until(d, until, true, err);
-	function_times_mark(&d->functions, stores);
+	function_times_mark(&d->functions, d->stores);
 	return ret;
 }
 
@@ -213,6 +212,7 @@ void on_demand_free(struct on_demand *d)
 		if (d->sessions[i].number)
 			on_demand_end(&d->sessions[i], NULL);
 	function_times_free(&d->functions);
+	service_waits_free(&d->waits);
 	vector_free(&d->accounts);
 	vector_free(&d->losses);
 }

@@ -8,6 +8,7 @@
 #define SKEIN_SERVE_ON_DEMAND_H
 
 #include "serve/function_times.h"
+#include "serve/service_waits.h"
 #include "serve/window_trace.h"
 
 #define SESSIONS_MAX 8 /* at the same time */
@@ -31,27 +32,30 @@ struct on_demand {
 	const char *folder; /* in which sessions are written */
 	unsigned int top; /* functions listed of each service */
 	struct function_times functions;
+	struct service_waits waits; /* of the windows that have ended */
 	struct session sessions[SESSIONS_MAX];
 	VECTOR(struct account) accounts; /* the last one of each event and CPU */
 	VECTOR(struct counted_loss) losses;
 	uint64_t counted; /* when samples were counted last, ns */
 	unsigned int choices; /* times that listed functions were chosen */
-	/* of the sink, since its last tick; NULL: it has not begun */
+	/* of the sink; NULL: it has not begun */
 	struct entity_store *stores;
 	const struct host *host;
+	const struct group_times *groups; /* of the open window */
 };
 
 /* The sink has put a record, or an entity that it keeps. Return 0 or -ENOMEM. */
-int on_demand_put(struct on_demand *d, struct entity_store *stores, enum record_kind kind,
-		  const void *record);
-void on_demand_update(struct on_demand *d, struct entity_store *stores, enum record_kind kind,
-		      const void *record);
-/* The time is now, ns; host: NULL if it is not known yet. */
-void on_demand_tick(struct on_demand *d, struct entity_store *stores, const struct host *host,
-		    uint64_t now);
+int on_demand_put(struct on_demand *d, enum record_kind kind, const void *record);
+void on_demand_update(struct on_demand *d, enum record_kind kind, const void *record);
+/*
+ * The time is now, ns. Before, d->stores, d->host (NULL: not known yet) and d->groups must be those
+ * of the sink.
+ */
+void on_demand_tick(struct on_demand *d, uint64_t now);
+/* The sums of the open window, d->groups, are going to begin again. Return 0 or -ENOMEM. */
+int on_demand_end_groups(struct on_demand *d);
 /* A window ends, and entities that are not marked may be dropped. Return 0 or a negative errno. */
-int on_demand_end_window(struct on_demand *d, struct entity_store *stores, uint64_t now,
-			 struct error *err);
+int on_demand_end_window(struct on_demand *d, uint64_t now, struct error *err);
 
 /*
  * Count the samples whose names had time to come, unless that was done in the last seconds. Return

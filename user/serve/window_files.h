@@ -71,7 +71,8 @@ struct window_budget {
  * window is removed only if it is too old by both clocks. A window that is being written is never
  * removed; it counts with the size of the last complete one, to which it may grow until the next
  * call. The same holds for
- * flights, which have a part of the bytes of their own. Add to *removed how many were removed. Return 0 or a negative errno.
+ * flights, which have a part of the bytes of their own. Add to *removed how many were removed.
+ * Return 0 or a negative errno.
  */
 int window_files_prune(const char *folder, const struct window_budget *budget,
 		       const struct window_now *now, uint64_t *removed, struct error *err);

@@ -251,6 +251,8 @@ static void end_window(struct windows *w, uint64_t end)
 	/* The accounts and sums of a window that could not be written are in the next one. */
 	if (w->open.writer) {
 		window_accounts_next(&w->accounts);
+		if (w->options.demand && on_demand_end_groups(w->options.demand) < 0)
+			note_failed_window(w, &(struct error){"out of memory for metrics"});
 		window_groups_next(&w->groups);
 	}
 	window_trace_free(&w->closing);
@@ -281,7 +283,7 @@ static int put_on_demand(struct windows *w, enum record_kind kind, const void *r
 {
 	struct on_demand *d = w->options.demand;
 
-	return d ? on_demand_put(d, w->stores, kind, record) : 0;
+	return d ? on_demand_put(d, kind, record) : 0;
 }
 
 /* Keep an entity for later windows; put it into those that have it, or have all of its kind. */
@@ -302,7 +304,7 @@ static int keep_entity(struct windows *w, enum record_kind kind, const void *rec
 			give_up_window(w, both[i], &err);
 	}
 	if (!ret && w->options.demand)
-		on_demand_update(w->options.demand, w->stores, kind, record);
+		on_demand_update(w->options.demand, kind, record);
 	return ret;
 }
 
@@ -377,8 +379,10 @@ static int windows_tick(struct sink *s, uint64_t time, struct error *err)
 	int ret = 0;
 
 	w->last_tick = time;
-	if (w->options.demand)
-		on_demand_tick(w->options.demand, w->stores, host_of_windows(w), time);
+	if (w->options.demand) {
+		w->options.demand->host = host_of_windows(w);
+		on_demand_tick(w->options.demand, time);
+	}
 	end = end > w->last_sample ? end : w->last_sample;
 	if (w->closing.writer && time >= w->closing_end + NAMES_TIME)
 		complete_window(w, &w->closing, w->closing_end);
@@ -386,7 +390,7 @@ static int windows_tick(struct sink *s, uint64_t time, struct error *err)
 		end_window(w, end);
 		begin_window(w, end);
 		if (w->options.demand)
-			ret = on_demand_end_window(w->options.demand, w->stores, time, err);
+			ret = on_demand_end_window(w->options.demand, time, err);
 		if (!ret)
 			ret = entity_life_sweep(w->stores, w->epoch, time);
 	}
@@ -469,6 +473,10 @@ int window_sink(struct sink **out, const struct window_options *o, struct error 
 	for (int kind = 0; kind < KIND_COUNT; kind++)
 		if (STORED_ENTITIES >> kind & 1)
 			entity_store_init(&w->stores[kind], (enum record_kind)kind);
+	if (o->demand) {
+		o->demand->stores = w->stores;
+		o->demand->groups = &w->groups.window;
+	}
 	*out = &w->sink;
 	return 0;
 }

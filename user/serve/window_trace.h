@@ -56,9 +56,9 @@ int window_trace_put(struct window_trace *w, const struct entity_store *stores,
 int window_trace_update(struct window_trace *w, const struct entity_store *stores,
 			enum record_kind kind, const void *record, struct error *err);
 /*
- * Complete the window, which ended at end, ns, and publish it in its folder: its name has the length by the clock
- * of the trace, whatever was done to the wall clock. Return 0 or a negative errno; also then the
- * window is closed, and what could be stored of it is published.
+ * Complete the window, which ended at end, ns, and publish it in its folder: its name has the
+ * length by the clock of the trace, whatever was done to the wall clock. Return 0 or a negative
+ * errno; also then the window is closed, and what could be stored of it is published.
  */
 int window_trace_close(struct window_trace *w, uint64_t end, struct error *err);
 /* Free everything; a window that is not closed stays open for window_files_recover(). */
