@@ -6,7 +6,6 @@ limit of that, and what a killed service leaves.
 """
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -14,8 +13,8 @@ import time
 import unittest
 
 import live
+import serve_live
 from live import workload
-from test_serve import Service
 
 KEEP = 3  # s
 SECOND = 1_000_000_000  # ns
@@ -48,11 +47,9 @@ def may_use_real_time():
                           check=False).returncode == 0
 
 
-class FlightTest(live.LiveTest):
-
+class FlightTest(serve_live.ServeTest):
     def setUp(self):
         super().setUp()
-        self.folder = self.tmp / "windows"
         self.memory = self.tmp / "memory"
         self.memory.mkdir()
         before = dict(os.environ)
@@ -60,29 +57,12 @@ class FlightTest(live.LiveTest):
         os.environ["RUNTIME_DIRECTORY"] = str(self.memory)
         self.addCleanup(os.environ.pop, "RUNTIME_DIRECTORY")
 
-    def serve(self, *args):
-        service = Service(self.folder, *args)
-        self.addCleanup(self.end_service, service)
-        return service
-
-    @staticmethod
-    def end_service(service):
-        if service.process.poll() is None:
-            service.process.kill()
-            service.process.communicate()
-
     def flights(self):
         return sorted(self.folder.glob("2*s-[a-z]*.skein"))
 
     def wait_for_flights(self, count):
         self.wait_for(lambda: len(self.flights()) >= count, limit=120)
         return self.flights()
-
-    def skein(self, *args):
-        done = subprocess.run([live.SKEIN, *map(str, args)], capture_output=True, timeout=120,
-                              stdin=subprocess.DEVNULL, env=live.clean_environment(), check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout.decode()
 
     def begin_sleeper(self):
         return self.start("taskset", "-c", str(live.CPUS[-1]), workload("sleeper"), 600)
@@ -193,21 +173,13 @@ class FlightTest(live.LiveTest):
         self.assertIn("s-runqueue.skein", flight.name)
         trace = live.Trace(flight)
         self.assertGreater(self.longest_wait(trace, sleeper.pid), LIMIT)
-        logged = []
         refused = "--trigger-limit allows no further trace"
-        self.wait_for(lambda: refused in self.read_log(service, logged), limit=60)
+        self.wait_for(lambda: refused in service.log.read_text(), limit=60)
         time.sleep(4)  # two more waits of that length
         status, err = service.stop()
         self.assertEqual(status, 0, err)
         self.assertEqual(self.flights(), [flight])
-        self.assertEqual(("".join(logged) + err).count(refused), 1)
-
-    @staticmethod
-    def read_log(service, logged):
-        """Return what the service has logged so far, in parts."""
-        if select.select([service.process.stderr], [], [], 0)[0]:
-            logged.append(os.read(service.process.stderr.fileno(), 65536).decode())
-        return "".join(logged)
+        self.assertEqual(err.count(refused), 1)
 
     def test_pause(self):
         """A collection of Python that takes long enough, and only that, has a trace."""

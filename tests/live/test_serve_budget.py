@@ -25,7 +25,8 @@ class ServeBudgetTest(live.LiveTest):
         log = open(self.tmp / "log", "w", encoding="utf-8")
         self.addCleanup(log.close)
         service = subprocess.Popen(
-            [live.SKEIN, "serve", "--folder", self.tmp / "windows", "-F", str(HZ), *args],
+            [live.SKEIN, "serve", "--folder", self.tmp / "windows", "-F", str(HZ),
+             "--listen", "none", *args],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log,
             env=live.clean_environment())
         self.addCleanup(service.wait)

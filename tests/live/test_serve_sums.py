@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 import live
-from test_serve import Service
+import serve_live
 
 MIB = 1 << 20
 CHOOSABLE = {"memory", "cpu", "pids", "cpuset", "freezer"}
@@ -120,19 +120,12 @@ class Member:
         return float(self.process.stdout.read().split()[-1])
 
 
-class ServeSumsTest(live.LiveTest):
-
+class ServeSumsTest(serve_live.ServeTest):
     def setUp(self):
         super().setUp()
-        self.folder = self.tmp / "windows"
         self.top = chosen_hierarchy()
         if not self.top:
             self.skipTest("no control groups")
-
-    def serve(self, *args):
-        service = Service(self.folder, *args)
-        self.addCleanup(self.end_process, service.process)
-        return service
 
     def end_process(self, process):
         if process.poll() is None:
