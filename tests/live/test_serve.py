@@ -6,7 +6,6 @@ a full disk, its configuration; and the commands that read windows.
 """
 import calendar
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -220,13 +219,11 @@ class Serve(serve_live.ServeTest):
         def reload(text, said):
             """Return what the service writes, once it has `said` in it."""
             config.write_text(text)
+            before = len(service.log.read_text())
             service.process.send_signal(signal.SIGHUP)
-            part = b""
-            end = time.monotonic() + 60
-            while said.encode() not in part:
-                self.assertLess(time.monotonic(), end, part)
-                part += os.read(service.process.stderr.fileno(), 65536)
-            return part.decode()
+            self.wait_for(lambda: said in service.log.read_text()[before:],
+                          explain=service.log.read_text)
+            return service.log.read_text()[before:]
 
         log = reload("window = 1h\nage = soon\n", "was not taken over")
         self.assertIn(f"{config}:2: age: 'soon' is not", log)

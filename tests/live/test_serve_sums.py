@@ -235,6 +235,9 @@ class ServeSumsTest(serve_live.ServeTest):
         added = {}
         for path in windows:
             length = live.Trace(path).one("SELECT max(end - start) FROM host") / 1e9
+            if not self.sums_exist(path): # they come about once a second
+                self.assertLess(length, 2)
+                continue
             for name, of in self.sums(path).items():
                 self.assertLess(of.get(RUN, 0) / (2 if name == "two" else 1), length + 0.1, name)
                 for key, value in of.items():

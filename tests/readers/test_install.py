@@ -40,7 +40,8 @@ class InstallTest(unittest.TestCase):
             "usr/local/bin/skein", "usr/local/lib/skein/skein.so", f"{share}/man/man1/skein.1",
             f"{share}/bash-completion/completions/skein", f"{share}/zsh/site-functions/_skein",
             f"{share}/fish/vendor_completions.d/skein.fish",
-            "usr/local/lib/systemd/system/skein.service"})
+            "usr/local/lib/systemd/system/skein.service",
+            "usr/local/lib/systemd/system/skein.socket"})
         self.assertIn(b"\nExecStart=/usr/local/bin/skein serve\n",
                       files["usr/local/lib/systemd/system/skein.service"].read_bytes())
         for name, path in files.items():

@@ -108,7 +108,7 @@ static inline int sink_forget(struct sink *s, struct error *err)
 }
 
 #define SAMPLE_CPUS 4096 /* CPUs with this number or a higher one are counted as one */
-#define SAMPLE_EVENTS 6 /* events with this id or a higher one are counted as one */
+#define SAMPLE_EVENTS 14 /* events with this id or a higher one are counted as one */
 
 /* Return the place at which samples of an event (event.id) on a CPU are counted. */
 static inline uint64_t sample_place(uint64_t event, uint64_t cpu)

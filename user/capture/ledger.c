@@ -202,7 +202,7 @@ static int put_rate_losses(struct ledger *l, unsigned int cpu, unsigned int rate
  */
 static uint64_t late_of(const struct rate_ledger *p, uint64_t not_stored)
 {
-	uint64_t written = p->written - not_stored;
+	uint64_t written = p->written > not_stored ? p->written - not_stored : 0;
 
 	return p->late < written ? p->late : written;
 }
@@ -225,7 +225,7 @@ static int report_rate(struct ledger *l, unsigned int cpu, unsigned int rate, bo
 		.event = event,
 		.cpu = cpu,
 		.due = c.due,
-		.written = p->written - not_stored,
+		.written = p->written > not_stored ? p->written - not_stored : 0,
 		.filtered = p->filtered + c.filtered,
 		.idle = c.idle,
 		.late = late_of(p, not_stored),

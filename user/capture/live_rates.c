@@ -8,6 +8,7 @@
 
 #include "capture/live.h"
 
+_Static_assert(LOWER_EVENT_ID + WIRE_RATES - 1 <= SAMPLE_EVENTS, "each rate has a place");
 _Static_assert(CAPTURE_LOWER_RATES_MAX + 1 == WIRE_RATES, "rates of a capture and of a CPU");
 
 int live_find_rates(struct live *l, struct error *err)

@@ -262,10 +262,8 @@ static bool serve_continues(void *context, const struct capture_progress *p)
 static unsigned int serve_choose_rate(void *context, const struct capture_progress *p)
 {
 	struct service_run *s = context;
-	struct capture_progress all = *p;
 
-	all.cost.helpers += serve_http_cpu(&s->http);
-	return serve_budget_choose(&s->budget, &all);
+	return serve_budget_choose(&s->budget, p);
 }
 
 static bool serve_wants_open_waits(void *context, const struct capture_progress *p)

@@ -66,11 +66,16 @@ static const char *find_last_window(const struct serve_http *h, struct window_fi
 	struct window_files w = {0};
 	struct error err = {""};
 
-	if (window_files_list(&w, h->demand.folder, &err) < 0 || !w.list.count)
+	bool found;
+
+	if (window_files_list(&w, h->demand.folder, &err) < 0)
 		return NULL;
-	*out = w.list.items[w.list.count - 1];
+	window_files_leave_flights(&w);
+	found = w.list.count > 0;
+	if (found)
+		*out = w.list.items[w.list.count - 1];
 	window_files_free(&w);
-	return out->name;
+	return found ? out->name : NULL;
 }
 
 static void write_own_cost(const struct serve_http *h, const struct metrics_page *m)
@@ -167,6 +172,7 @@ static int get_listener(struct serve_http *h, struct error *err)
 		h->listener = listen_open(&h->address, err);
 	if (h->listener < 0)
 		return h->listener;
+	h->bound = true;
 	ret = listen_address_of(&h->address, h->listener);
 	if (ret)
 		return error_errno(err, ret, "serve: the socket of systemd");
@@ -234,12 +240,9 @@ void serve_http_poll(struct serve_http *h, const struct capture_progress *p)
 		epoll_ctl(h->wake, EPOLL_CTL_DEL, network_fd(h->network), NULL);
 		network_close(h->network);
 		h->network = NULL;
+		close(h->listener); /* clients are refused then, and do not wait */
+		h->listener = -1;
 	}
-}
-
-uint64_t serve_http_cpu(struct serve_http *h)
-{
-	return h->network ? network_cpu(h->network) : 0;
 }
 
 void serve_http_end(struct serve_http *h)
@@ -248,10 +251,9 @@ void serve_http_end(struct serve_http *h)
 	on_demand_free(&h->demand);
 	if (h->wake >= 0)
 		close(h->wake);
-	if (h->listener >= 0) {
+	if (h->listener >= 0)
 		close(h->listener);
-		if (!h->inherited)
-			listen_remove(&h->address);
-	}
+	if (h->address.size && !h->inherited && h->bound)
+		listen_remove(&h->address);
 	free(h->token);
 }

@@ -40,7 +40,7 @@ struct serve_http {
 	struct listen_address address;
 	char *token; /* NULL: none */
 	int listener; /* -1: none */
-	bool inherited; /* the listener is systemd's */
+	bool inherited, bound; /* the listener is systemd's; it has been opened */
 	struct on_demand demand;
 	struct network *network; /* NULL: there is none */
 	int wake; /* epoll of signals and of the network process; -1: not yet */
@@ -58,8 +58,6 @@ int serve_http_prepare(struct serve_http *h, const struct serve_http_options *o)
 int serve_http_start(struct serve_http *h, const char *folder, int signals);
 /* Answer what was asked. */
 void serve_http_poll(struct serve_http *h, const struct capture_progress *p);
-/* Return the CPU time of network processes so far, ns. */
-uint64_t serve_http_cpu(struct serve_http *h);
 void serve_http_end(struct serve_http *h);
 
 #endif

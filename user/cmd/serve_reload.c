@@ -80,7 +80,7 @@ static void warn_of_restart(const struct serve_options *now, const struct serve_
 		log_warn("serve: a change of %s needs a restart of the service", names);
 }
 
-/* Tell systemd that the configuration is being read, by sd_notify(3), or that it was. */
+/* Notify systemd that the configuration is being read, by sd_notify(3), or that it was. */
 static void notify_reload(const struct notifier *n, bool begins)
 {
 	char text[64];

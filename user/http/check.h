@@ -40,7 +40,7 @@ enum http_head {
 struct http_heads {
 	const char *values[HTTP_HEADS]; /* NULL if absent */
 	bool repeated; /* one of them came twice */
-	bool post; /* they are of a POST, which may say that its body is empty */
+	bool post; /* they are of a POST, which may have a body of no bytes */
 };
 
 /* Note a header field. The value must stay as it is while h is used. */
@@ -50,7 +50,7 @@ void http_heads_add(struct http_heads *h, const char *name, const char *value);
 const struct http_refusal *http_check_line(const char *method, const char *version, bool post);
 
 /*
- * Return why a header is refused, or NULL. open says whether the route needs no token; token is the
+ * Return why a header is refused, or NULL. open: whether the route needs no token; token is the
  * random one, which counts unless a has another or asks for none.
  */
 struct http_access;

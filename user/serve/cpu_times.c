@@ -44,13 +44,17 @@ static int find_function_time(struct cpu_times *t, uint32_t service, const char 
 	struct function_time fresh = {.service = service};
 	uint32_t number;
 	uint64_t key;
-	int ret = names_intern_text(&t->names, name, &number);
+	int ret;
 
+	*out = INDEX_NONE;
+	if (t->names.texts.count >= CPU_TIMES_NAMES)
+		return 0;
+	ret = names_intern_text(&t->names, name, &number);
 	if (ret)
 		return ret;
 	key = (uint64_t)service << 32 | number;
 	*out = index_get(&t->functions_by_name, key);
-	if (*out != INDEX_NONE)
+	if (*out != INDEX_NONE || t->functions.count >= CPU_TIMES_KNOWN)
 		return 0;
 	fresh.name = names_text(&t->names, number);
 	ret = vector_push(&t->functions, fresh);
@@ -61,11 +65,9 @@ static int find_function_time(struct cpu_times *t, uint32_t service, const char 
 int cpu_times_add(struct cpu_times *t, uint32_t service, const char *name,
 		  const uint64_t ns[FUNCTION_TIME_KINDS])
 {
-	uint32_t at = INDEX_NONE;
-	int ret = 0;
+	uint32_t at;
+	int ret = find_function_time(t, service, name, &at);
 
-	if (t->functions.count < CPU_TIMES_KNOWN)
-		ret = find_function_time(t, service, name, &at);
 	if (ret)
 		return ret;
 	if (at == INDEX_NONE) {
@@ -181,9 +183,23 @@ static void choose_kind(struct time_choice *c, struct function_time **all)
 	}
 }
 
-/* Copy what is to be kept: all services, and the functions that are listed or had time of late. */
+/* Return the mean of the recent times of all functions, ns. */
+static uint64_t mean_recent_time(const struct cpu_times *t)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < t->functions.count; i++)
+		sum += t->functions.items[i].recent[FUNCTION_INCLUSIVE];
+	return t->functions.count ? sum / t->functions.count : 0;
+}
+
+/*
+ * Copy what is to be kept: all services, and the functions that are listed or had more time of late
+ * than the mean.
+ */
 static int copy_functions_in_use(struct cpu_times *to, const struct cpu_times *t)
 {
+	uint64_t mean = mean_recent_time(t);
 	uint32_t at;
 	int ret = 0;
 
@@ -200,7 +216,7 @@ static int copy_functions_in_use(struct cpu_times *to, const struct cpu_times *t
 		struct function_time f = t->functions.items[i];
 
 		if (!f.listed[FUNCTION_SELF] && !f.listed[FUNCTION_INCLUSIVE] &&
-		    !f.recent[FUNCTION_INCLUSIVE])
+		    f.recent[FUNCTION_INCLUSIVE] <= mean)
 			continue;
 		ret = find_function_time(to, f.service, f.name, &at);
 		if (!ret) {
@@ -218,7 +234,7 @@ static int forget_functions(struct cpu_times *t)
 	struct cpu_times kept = {.dropped = 0};
 	int ret;
 
-	if (t->functions.count < CPU_TIMES_KNOWN / 2)
+	if (t->functions.count < CPU_TIMES_KNOWN / 2 && t->names.texts.count < CPU_TIMES_NAMES / 2)
 		return 0;
 	ret = copy_functions_in_use(&kept, t);
 	cpu_times_free(ret ? &kept : t);
@@ -245,6 +261,7 @@ int cpu_times_choose(struct cpu_times *t, unsigned int top)
 		choose_kind(&c, all);
 	}
 	free(all);
+	cpu_times_settle(t); /* what is forgotten must have been counted */
 	ret = forget_functions(t);
 	for (size_t i = 0; i < t->functions.count && !ret; i++)
 		memset(t->functions.items[i].recent, 0, sizeof(t->functions.items[i].recent));

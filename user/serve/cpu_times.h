@@ -19,6 +19,7 @@
 #define CPU_TIMES_LISTED 500 /* most functions listed of all services, for each kind of time \
 				   */
 #define CPU_TIMES_KNOWN 20000 /* most functions of which times are kept */
+#define CPU_TIMES_NAMES 60000 /* most names that are kept, of functions without times, too */
 
 enum function_time_kind { FUNCTION_SELF, FUNCTION_INCLUSIVE, FUNCTION_TIME_KINDS };
 
@@ -65,11 +66,12 @@ int cpu_times_add(struct cpu_times *t, uint32_t service, const char *name,
 /* Count what was added: of functions that are listed as their time, of others as other. */
 void cpu_times_settle(struct cpu_times *t);
 /*
- * Choose which functions are listed, at most top of each service by own time and
- * CPU_TIMES_MORE times as many by time with what they call (whose first ones are main() and
- * the like), by their times since the last choice. A function is listed when it is one of the top
- * and there is room; it leaves its place to another when it was not among twice as many for six
- * times in a row. Return 0 or -ENOMEM.
+ * Choose which functions are listed, at most top of each service by own time and CPU_TIMES_MORE
+ * times as many by time with what they call (whose first ones are main() and the like), by their
+ * times since the last choice. A function is listed when it is one of the top and there is room; it
+ * leaves its place to another when it was not among twice as many for six times in a row. What was
+ * added is counted then (cpu_times_settle()), and the least used functions are forgotten if there
+ * is no room for more. Return 0 or -ENOMEM.
  */
 int cpu_times_choose(struct cpu_times *t, unsigned int top);
 void cpu_times_free(struct cpu_times *t);

@@ -157,7 +157,11 @@ static void write_flight(struct flight *f)
 {
 	const uint64_t now = flight_clock(CLOCK_BOOTTIME);
 	struct error err = {""};
-	struct window_now wall;
+	/* Only the sink of windows follows the clock, by which they are too old (window_clock.h).
+	 */
+	const struct window_budget bytes = {.bytes = f->options.budget.bytes};
+	const struct window_now wall = {flight_clock(CLOCK_REALTIME) / NSEC_PER_SEC,
+					flight_clock(CLOCK_REALTIME) / NSEC_PER_SEC};
 	uint64_t removed = 0;
 	int ret = copy_ring(f, now, &err);
 
@@ -165,9 +169,7 @@ static void write_flight(struct flight *f)
 	f->next = (struct next_flight){.pending = false};
 	if (!ret) {
 		f->counts.written++;
-		wall.wall = wall.steady = flight_clock(CLOCK_REALTIME) / NSEC_PER_SEC;
-		ret = window_files_prune(f->options.folder, &f->options.budget, &wall, &removed,
-					 &err);
+		ret = window_files_prune(f->options.folder, &bytes, &wall, &removed, &err);
 	}
 	if (ret)
 		note_flight_problem(f, &err);

@@ -58,8 +58,10 @@ static void add_cost(struct governor *g, const struct governor_point *now)
 static double cost_of_window(struct governor *g, const struct governor_point *now)
 {
 	const struct governor_point *first = point_at(g, 0);
-	double length = (double)(now->time - first->time), cost = (double)(now->cost - first->cost);
+	double length = (double)(now->time - first->time), cost = 0;
 
+	if (now->cost > first->cost)
+		cost = (double)(now->cost - first->cost);
 	if (length > 0)
 		g->share = (uint64_t)(cost * GOVERNOR_SECOND / length);
 	return length > (double)GOVERNOR_WINDOW ? cost * (double)GOVERNOR_WINDOW / length : cost;

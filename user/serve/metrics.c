@@ -51,13 +51,16 @@ static void write_service_label(const struct metrics_page *m, const char *metric
 	label_write(m->out, service);
 }
 
-/* A function that has the name of the rest gets another one. */
+/* A function that has the name of the rest gets a hash, as names with odd bytes do. */
 static void write_function_labels(const struct metrics_page *m, const char *metric,
 				  const char *service, const char *function)
 {
 	write_service_label(m, metric, service);
 	fputs(",function=", m->out);
-	label_write(m->out, strcmp(function, "other") != 0 ? function : "other()");
+	if (strcmp(function, "other") != 0)
+		label_write(m->out, function);
+	else
+		fputs("\"other~function\"", m->out);
 	putc('}', m->out);
 }
 
@@ -107,7 +110,6 @@ static void write_rests(const struct metrics_page *m, const struct cpu_times *t)
 
 static void write_accounts(const struct metrics_page *m, const struct on_demand *d)
 {
-	uint64_t lost[LOSS_COUNT] = {0};
 	struct account sum = {0};
 
 	for (size_t i = 0; i < d->accounts.count; i++) {
@@ -124,15 +126,12 @@ static void write_accounts(const struct metrics_page *m, const struct on_demand 
 		     sum.filtered);
 	metric_count(m, "skein_samples_idle", "Samples that were due while a CPU was idle.",
 		     sum.idle);
-	for (size_t i = 0; i < d->losses.count; i++)
-		if (d->losses.items[i].reason < LOSS_COUNT)
-			lost[d->losses.items[i].reason] += d->losses.items[i].count;
 	metric_begin(m, "skein_lost", "counter",
 		     "Samples and other records that could not be recorded.");
 	for (uint64_t reason = 1; reason < LOSS_COUNT; reason++) {
 		fputs("skein_lost_total{reason=", m->out);
 		label_write(m->out, loss_reason_word(reason));
-		fprintf(m->out, "} %" PRIu64 "\n", lost[reason]);
+		fprintf(m->out, "} %" PRIu64 "\n", d->lost[reason]);
 	}
 }
 

@@ -195,8 +195,11 @@ static int open_window(const struct network *n, const char *name)
 static void begin_session(struct network *n, const struct network_question *question, uint64_t now)
 {
 	uint64_t ns = question->ns;
-	int ret = ns < SESSION_LEAST || ns > SESSION_MOST ? -EINVAL : 0;
+	int ret = ns < SESSION_LEAST || ns > SESSION_MOST || !question->number ? -EINVAL : 0;
 
+	for (size_t i = 0; i < SESSIONS_MAX; i++)
+		if (n->options.demand->sessions[i].number == question->number)
+			ret = -EINVAL;
 	if (!ret)
 		on_demand_begin(n->options.demand, question->number, ns, now, &ret);
 	if (ret)
@@ -282,11 +285,13 @@ int network_poll(struct network *n, uint64_t now, bool recording, struct error *
 	int ret;
 
 	helper_begin_poll(h, now);
-	if (helper_is_running(h) && !receive_questions(n, now, recording) && helper_is_running(h))
-		helper_kill(h);
-	if (!helper_is_running(h) || h->generation != n->generation)
+	if (h->generation != n->generation) /* those of the child before */
 		end_all_sessions(n);
 	n->generation = h->generation;
+	if (helper_is_running(h) && !receive_questions(n, now, recording) && helper_is_running(h))
+		helper_kill(h);
+	if (!helper_is_running(h))
+		end_all_sessions(n);
 	reply_to_sessions(n);
 	ret = helper_restart(h, err);
 	helper_expect(h, false, false);

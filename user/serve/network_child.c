@@ -90,7 +90,7 @@ int ask_core(struct asker *a, struct network_question *question, const struct ht
 	return (int)w.status;
 }
 
-/* Hand a reply to who waits for it; if nobody does any more, only its descriptor is closed. */
+/* Give a reply to the handler that waits for it; without one, only its descriptor is closed. */
 static void hand_over(struct asker *a, const struct network_reply *reply, int fd)
 {
 	struct waiter *w;
@@ -146,7 +146,7 @@ static void init_asker(struct asker *a, int socket)
 void network_child_run(int socket, pid_t parent, const struct http_config *http)
 {
 	struct asker asker = {.waiters = NULL};
-	struct network_child child = {.asker = &asker};
+	struct network_child child = {.asker = &asker, .trusted = http->access.any_host};
 	struct http_config config = *http;
 	struct error err = {""};
 

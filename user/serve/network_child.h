@@ -3,6 +3,7 @@
 #ifndef SKEIN_SERVE_NETWORK_CHILD_H
 #define SKEIN_SERVE_NETWORK_CHILD_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -24,6 +25,8 @@ int ask_core(struct asker *a, struct network_question *question, const struct ht
 struct network_child {
 	struct asker *asker;
 	struct http_server *http;
+	bool trusted; /* clients have a token, or may open the socket's file */
+	atomic_uint profiles; /* of windows, that are being made */
 };
 
 extern const struct http_route network_routes[];

@@ -19,6 +19,17 @@
 #include "serve/network_child.h"
 #include "symbolizers/confine.h"
 
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
+/*
+ * Bytes of private writable memory, of which the stacks of all threads take 150 MiB of addresses,
+ * and what the core has at the fork as much as it has then.
+ */
+#define MEMORY_MAX (1ull << 30)
 #define FILES_MAX 256 /* descriptors: connections, and those that come from the core */
 
 static const int network_calls[] = {
@@ -131,7 +142,11 @@ static int keep_two_descriptors(int *socket, int *listener)
 static int limit_network_process(void)
 {
 	const struct rlimit none = {0, 0}, files = {FILES_MAX, FILES_MAX};
+	const struct rlimit memory = {MEMORY_MAX, MEMORY_MAX};
 
+	/* AddressSanitizer maps terabytes. */
+	if (!SANITIZED && setrlimit(RLIMIT_DATA, &memory) < 0)
+		return -errno;
 	if (setrlimit(RLIMIT_CORE, &none) < 0 || setrlimit(RLIMIT_FSIZE, &none) < 0 ||
 	    setrlimit(RLIMIT_NOFILE, &files) < 0)
 		return -errno;

@@ -16,6 +16,8 @@
 #include "trace/trace.h"
 
 #define NSEC_PER_SEC 1000000000ULL
+#define PROFILES_MAX 4 /* of windows, at the same time */
+#define LOOK_EVERY 4096 /* records between two looks at the client and at the CPU time */
 #define SECONDS_USUAL 30 /* as Go's net/http/pprof */
 #define SECONDS_MOST 3600
 #define LAST_USUAL (300 * NSEC_PER_SEC)
@@ -70,7 +72,8 @@ static void choose_windows(struct profile_request *p)
 	for (size_t i = 0; i < p->windows.list.count; i++) {
 		const struct window_file *w = &p->windows.list.items[i];
 
-		if (p->window ? !strcmp(w->name, p->window) : w->end > from)
+		/* A flight has the samples of windows once more. */
+		if (p->window ? !strcmp(w->name, p->window) : !w->reason[0] && w->end > from)
 			p->windows.list.items[kept++] = *w;
 	}
 	p->windows.list.count = kept;
@@ -106,10 +109,36 @@ static const struct export_format *find_format(const struct profile_request *p)
 	return export_format_named(p->format);
 }
 
+/* A sink that passes everything on as long as the request has not expired. */
+struct patient_sink {
+	struct sink sink;
+	struct sink *to;
+	const struct http_request *q;
+	unsigned int records;
+};
+
+static int patient_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
+{
+	struct patient_sink *p = (struct patient_sink *)s;
+
+	if (++p->records % LOOK_EVERY == 0 && http_request_expired(p->q))
+		return error_set(err, -ECANCELED, "this took too long: ask for less time");
+	return sink_put(p->to, kind, record, err);
+}
+
+static int patient_finish(struct sink *s, struct error *err)
+{
+	struct sink *to = ((struct patient_sink *)s)->to;
+
+	return to->ops->finish(to, err);
+}
+
 /* Write what a source has in the wanted format, as the body of the answer. */
 static int write_profile(const struct profile_request *p, struct source *source,
 			 struct http_answer *a, struct error *err)
 {
+	static const struct sink_ops ops = {.put = patient_put, .finish = patient_finish};
+	struct patient_sink patient = {.sink = {.ops = &ops}, .q = p->q};
 	const struct export_format *format = find_format(p);
 	const struct export_options options = {.services = true};
 	FILE *body = open_memstream(&a->body, &a->size), *out = NULL;
@@ -122,8 +151,11 @@ static int write_profile(const struct profile_request *p, struct source *source,
 		ret = -ENOMEM;
 	if (!ret)
 		ret = format->sink(&sink, out, &options, err);
-	if (!ret)
-		ret = pipe_join(source, sink, err);
+	if (!ret) {
+		patient.to = sink;
+		patient.sink.wants = sink->wants;
+		ret = pipe_join(source, &patient.sink, err);
+	}
 	sink_free(sink);
 	if (out && out != body && fclose(out) && !ret)
 		ret = -ENOMEM;
@@ -181,10 +213,18 @@ int network_profile_answer(struct network_child *c, const struct http_request *q
 	if (parse_profile_request(&p, usual, a) < 0)
 		return 0;
 	a->type = find_format(&p)->gzip ? "application/octet-stream" : "text/plain; charset=utf-8";
-	ret = p.seconds ? profile_of_session(&p, a, &err) : profile_of_windows(&p, a, &err);
+	if (p.seconds)
+		ret = profile_of_session(&p, a, &err);
+	else if (atomic_fetch_add(&c->profiles, 1) < PROFILES_MAX)
+		ret = profile_of_windows(&p, a, &err);
+	else
+		ret = http_answer_text(a, 429,
+				       "too many profiles are being made: try again later\n");
+	if (!p.seconds)
+		atomic_fetch_sub(&c->profiles, 1);
 	close_part(&p);
 	vector_free(&p.windows.list);
 	if (ret < 0 && err.text[0])
-		return http_answer_text(a, 500, "%s\n", err.text);
+		return http_answer_text(a, ret == -ECANCELED ? 503 : 500, "%s\n", err.text);
 	return ret;
 }

@@ -14,7 +14,6 @@
 #define HTML "text/html; charset=utf-8"
 #define PLAIN "text/plain; version=0.0.4; charset=utf-8"
 #define OPEN_METRICS "application/openmetrics-text; version=1.0.0; charset=utf-8"
-#define WINDOWS_MAX (1 << 20) /* bytes of the list of windows */
 
 static int answer_core_failure(struct http_answer *a, int code)
 {
@@ -148,14 +147,17 @@ static int answer_trigger(void *context, const struct http_request *q, struct ht
 {
 	struct network_question question = {.kind = ASK_FLIGHT};
 	const char *reason = http_request_text(q, "reason");
+	struct network_child *c = context;
 	int fd, ret;
 
+	if (!c->trusted)
+		return http_answer_text(a, 403, "this needs --token-file or a unix socket\n");
 	if (!reason)
 		reason = "http";
 	if (strlen(reason) >= sizeof(question.name))
 		return http_answer_text(a, 400, "the reason is too long\n");
 	strcpy(question.name, reason);
-	ret = ask_core(((struct network_child *)context)->asker, &question, q, &fd);
+	ret = ask_core(c->asker, &question, q, &fd);
 	if (fd >= 0)
 		close(fd);
 	switch (ret) {

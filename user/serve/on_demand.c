@@ -10,8 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyze/entity_marks.h"
-
 #define NSEC_PER_SEC 1000000000ULL
 /* Samples of this age (ns) have the names that can be found; as for windows (window_sink.c). */
 #define NAMES_TIME (3 * NSEC_PER_SEC)
@@ -19,11 +17,12 @@
 #define UNDER_WAY (1 * NSEC_PER_SEC)
 /* Samples are counted at most so often (ns), however often a client asks. */
 #define COUNT_TIME (4 * NSEC_PER_SEC)
+/* Samples are counted so often (ns), also if no client asks. */
+#define COUNT_TIME_MOST (60 * NSEC_PER_SEC)
 /* So many samples are counted at once, however young they are. */
 #define WAITING_MAX 200000
 /* In the first counts after the start, listed functions are chosen each time. */
 #define FIRST_CHOICES 6
-#define SESSION_PREFIX "session-"
 
 static int keep_demand_account(struct on_demand *d, const struct account *a)
 {
@@ -36,16 +35,21 @@ static int keep_demand_account(struct on_demand *d, const struct account *a)
 }
 
 /* A loss that goes on is put again under its id, with a larger count. */
-static int keep_demand_loss(struct on_demand *d, const struct loss *l)
+static void count_demand_loss(struct on_demand *d, const struct loss *l)
 {
-	const struct counted_loss fresh = {l->id, l->reason, l->count};
+	struct counted_loss *of = NULL;
 
-	for (size_t i = d->losses.count; i-- > 0;)
-		if (d->losses.items[i].id == l->id) {
-			d->losses.items[i] = fresh;
-			return 0;
-		}
-	return vector_push(&d->losses, fresh);
+	if (l->reason >= LOSS_COUNT)
+		return;
+	for (size_t i = 0; i < COUNTED_LOSSES && i < d->loss_count && !of; i++)
+		if (d->losses[i].id == l->id)
+			of = &d->losses[i];
+	if (!of) {
+		of = &d->losses[d->loss_count++ % COUNTED_LOSSES];
+		*of = (struct counted_loss){.id = l->id};
+	}
+	d->lost[l->reason] += l->count > of->count ? l->count - of->count : 0;
+	of->count = l->count;
 }
 
 static void fail_session(struct session *s, int code)
@@ -79,7 +83,7 @@ int on_demand_put(struct on_demand *d, enum record_kind kind, const void *record
 		return 0;
 	put_into_sessions(d, kind, record);
 	if (kind == KIND_LOSS)
-		return keep_demand_loss(d, record);
+		count_demand_loss(d, record);
 	if (kind != KIND_SAMPLE)
 		return 0;
 	return vector_push(&d->functions.waiting, *(const struct sample *)record);
@@ -112,16 +116,6 @@ static void complete_session(struct on_demand *d, struct session *s)
 	fail_session(s, ret ? ret : closed);
 }
 
-void on_demand_tick(struct on_demand *d, uint64_t now)
-{
-	for (size_t i = 0; i < SESSIONS_MAX; i++) {
-		struct session *s = &d->sessions[i];
-
-		if (s->number && !s->complete && now >= s->end + UNDER_WAY)
-			complete_session(d, s);
-	}
-}
-
 /* Count the samples before a time, ns, and choose which functions are listed. */
 static int count_until(struct on_demand *d, uint64_t until, bool choose, struct error *err)
 {
@@ -135,6 +129,31 @@ static int count_until(struct on_demand *d, uint64_t until, bool choose, struct 
 	}
 	cpu_times_settle(&d->functions.table);
 	return ret ? error_errno(err, ret, "cannot choose functions") : 0;
+}
+
+int on_demand_tick(struct on_demand *d, uint64_t now, struct error *err)
+{
+	bool many = d->functions.waiting.count > WAITING_MAX;
+
+	for (size_t i = 0; i < SESSIONS_MAX; i++) {
+		struct session *s = &d->sessions[i];
+		struct error ignored = {""};
+		int ret;
+
+		if (!s->number || s->complete)
+			continue;
+		if (now >= s->end + UNDER_WAY) {
+			complete_session(d, s);
+			continue;
+		}
+		ret = sink_tick(s->trace.writer, now, &ignored);
+		if (ret < 0)
+			fail_session(s, ret);
+	}
+	if (!many && now < d->counted + COUNT_TIME_MOST)
+		return 0;
+	d->counted = now;
+	return count_until(d, many ? now : now - NAMES_TIME, false, err);
 }
 
 int on_demand_end_groups(struct on_demand *d)
@@ -152,11 +171,10 @@ int on_demand_count(struct on_demand *d, uint64_t now, struct error *err)
 
 int on_demand_end_window(struct on_demand *d, uint64_t now, struct error *err)
 {
-	uint64_t until = d->functions.waiting.count > WAITING_MAX ? now : now - NAMES_TIME;
 	int ret;
 
 	d->counted = now;
-	ret = count_until(d, until, true, err);
+	ret = count_until(d, now - NAMES_TIME, true, err);
 	function_times_mark(&d->functions, d->stores);
 	return ret;
 }
@@ -214,7 +232,6 @@ void on_demand_free(struct on_demand *d)
 	function_times_free(&d->functions);
 	service_waits_free(&d->waits);
 	vector_free(&d->accounts);
-	vector_free(&d->losses);
 }
 
 void on_demand_clean(const char *folder)

@@ -22,10 +22,12 @@ struct session {
 	int failed; /* why it could not be written, a negative errno; 0: it could */
 };
 
-/* A loss that the source has put, as it was last. */
+/* A loss that may be put again, with a larger count. */
 struct counted_loss {
-	uint64_t id, reason, count;
+	uint64_t id, count;
 };
+
+#define COUNTED_LOSSES 1024 /* a loss is not put again after so many others */
 
 /* Zeroed memory is empty, but for folder and top. */
 struct on_demand {
@@ -35,7 +37,9 @@ struct on_demand {
 	struct service_waits waits; /* of the windows that have ended */
 	struct session sessions[SESSIONS_MAX];
 	VECTOR(struct account) accounts; /* the last one of each event and CPU */
-	VECTOR(struct counted_loss) losses;
+	uint64_t lost[LOSS_COUNT]; /* by reason */
+	struct counted_loss losses[COUNTED_LOSSES]; /* the last ones */
+	uint64_t loss_count; /* of which the next replaces number loss_count % COUNTED_LOSSES */
 	uint64_t counted; /* when samples were counted last, ns */
 	unsigned int choices; /* times that listed functions were chosen */
 	/* of the sink; NULL: it has not begun */
@@ -49,9 +53,9 @@ int on_demand_put(struct on_demand *d, enum record_kind kind, const void *record
 void on_demand_update(struct on_demand *d, enum record_kind kind, const void *record);
 /*
  * The time is now, ns. Before, d->stores, d->host (NULL: not known yet) and d->groups must be those
- * of the sink.
+ * of the sink. Return 0 or a negative errno.
  */
-void on_demand_tick(struct on_demand *d, uint64_t now);
+int on_demand_tick(struct on_demand *d, uint64_t now, struct error *err);
 /* The sums of the open window, d->groups, are going to begin again. Return 0 or -ENOMEM. */
 int on_demand_end_groups(struct on_demand *d);
 /* A window ends, and entities that are not marked may be dropped. Return 0 or a negative errno. */

@@ -190,8 +190,8 @@ static bool is_open_window(const char *name)
 }
 
 /*
- * Return the bytes of the windows that are being written and of their journals. least: what a
- * window may have when it is complete.
+ * Return the bytes of the windows and sessions that are being written and of their journals. least:
+ * what a window may have when it is complete.
  */
 static uint64_t bytes_of_open_windows(DIR *dir, uint64_t least)
 {
@@ -200,11 +200,12 @@ static uint64_t bytes_of_open_windows(DIR *dir, uint64_t least)
 
 	while ((e = readdir(dir))) {
 		size_t length = strlen(e->d_name), end = strlen(SUFFIX);
-		bool whole = length > end && !strcmp(e->d_name + length - end, SUFFIX);
+		bool window = is_open_window(e->d_name);
+		bool whole = window && length > end && !strcmp(e->d_name + length - end, SUFFIX);
 		struct stat st;
 		uint64_t bytes;
 
-		if (!is_open_window(e->d_name) ||
+		if ((!window && strncmp(e->d_name, SESSION_PREFIX, strlen(SESSION_PREFIX))) ||
 		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		bytes = (uint64_t)st.st_size;

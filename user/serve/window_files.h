@@ -20,6 +20,9 @@
 #include "base/vector.h"
 #include "serve/window_clock.h"
 
+/* How the names of the files of sessions (on_demand.h) begin. */
+#define SESSION_PREFIX "session-"
+
 /* Where the service keeps windows, unless another folder is named. */
 #define WINDOW_FOLDER "/var/lib/skein"
 

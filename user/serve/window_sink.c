@@ -203,6 +203,14 @@ static uint64_t period_of_event(struct windows *w, uint64_t event)
 	return item ? ((struct event *)entity_store_record(item))->period : 0;
 }
 
+/* Pass a record on for what clients ask for beside windows. Return 0 or -ENOMEM. */
+static int put_on_demand(struct windows *w, enum record_kind kind, const void *record)
+{
+	struct on_demand *d = w->options.demand;
+
+	return d ? on_demand_put(d, kind, record) : 0;
+}
+
 /* Put the samples that are due in a window which ends, and were not delivered, as losses. */
 static int put_missing_samples(struct windows *w, struct window_trace *t, uint64_t end,
 			       struct error *err)
@@ -226,6 +234,8 @@ static int put_missing_samples(struct windows *w, struct window_trace *t, uint64
 
 		w->losses += count > 0;
 		ret = count ? put_loss(t->writer, &l, err) : 0;
+		if (count && !ret)
+			ret = put_on_demand(w, KIND_LOSS, &l);
 	}
 	return ret;
 }
@@ -278,14 +288,6 @@ static void put_into_window(struct windows *w, enum record_kind kind, const void
 		add_unwritten(w, sample_place(s->event, s->cpu), 1);
 }
 
-/* Pass a record on to those who ask for more than windows. Return 0 or -ENOMEM. */
-static int put_on_demand(struct windows *w, enum record_kind kind, const void *record)
-{
-	struct on_demand *d = w->options.demand;
-
-	return d ? on_demand_put(d, kind, record) : 0;
-}
-
 /* Keep an entity for later windows; put it into those that have it, or have all of its kind. */
 static int keep_entity(struct windows *w, enum record_kind kind, const void *record)
 {
@@ -322,6 +324,7 @@ static int take_host(struct windows *w, const struct host *h)
 static int take_loss_of_window(struct windows *w, const struct loss *record)
 {
 	struct loss l = *record;
+	int ret;
 
 	/* A loss that lasts is put again and again; each window has its own part of it. */
 	if (l.time < w->begin && l.end >= w->begin)
@@ -329,7 +332,8 @@ static int take_loss_of_window(struct windows *w, const struct loss *record)
 	if (!window_accounts_take_loss(&w->accounts, &l))
 		return 0;
 	put_into_window(w, KIND_LOSS, &l);
-	return w->open.writer ? 0 : keep_loss(w, &l);
+	ret = put_on_demand(w, KIND_LOSS, &l);
+	return ret || w->open.writer ? ret : keep_loss(w, &l);
 }
 
 static int windows_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
@@ -349,7 +353,7 @@ static int windows_put(struct sink *s, enum record_kind kind, const void *record
 		ret = keep_entity(w, kind, record);
 	else
 		put_into_window(w, kind, record);
-	if (!ret && kind != KIND_HOST && !w->stores[kind].kind)
+	if (!ret && kind != KIND_HOST && kind != KIND_LOSS && !w->stores[kind].kind)
 		ret = put_on_demand(w, kind, record);
 	return ret < 0 ? error_errno(err, ret, "cannot keep what was sampled") : 0;
 }
@@ -381,7 +385,7 @@ static int windows_tick(struct sink *s, uint64_t time, struct error *err)
 	w->last_tick = time;
 	if (w->options.demand) {
 		w->options.demand->host = host_of_windows(w);
-		on_demand_tick(w->options.demand, time);
+		ret = on_demand_tick(w->options.demand, time, err);
 	}
 	end = end > w->last_sample ? end : w->last_sample;
 	if (w->closing.writer && time >= w->closing_end + NAMES_TIME)
@@ -389,7 +393,7 @@ static int windows_tick(struct sink *s, uint64_t time, struct error *err)
 	if (w->begin && end >= w->begin + w->options.length) {
 		end_window(w, end);
 		begin_window(w, end);
-		if (w->options.demand)
+		if (w->options.demand && !ret)
 			ret = on_demand_end_window(w->options.demand, time, err);
 		if (!ret)
 			ret = entity_life_sweep(w->stores, w->epoch, time);
