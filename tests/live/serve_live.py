@@ -16,7 +16,6 @@ class Service:
     def __init__(self, folder, *args):
         self.folder = folder
         self.log = folder.with_suffix(".log")
-        before = set(folder.glob("open-*"))
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 [live.SKEIN, "serve", "--folder", folder, *map(str, args),
@@ -26,7 +25,9 @@ class Service:
                 stdin=subprocess.DEVNULL, stderr=log, stdout=subprocess.DEVNULL,
                 env=live.clean_environment())
         end = time.monotonic() + 60
-        while self.process.poll() is None and not set(folder.glob("open-*")) - before:
+        while self.process.poll() is None and not (
+                "windows go to" in self.log.read_text(errors="replace") and
+                list(folder.glob("open-*"))):
             if time.monotonic() > end:
                 self.process.kill()
                 raise AssertionError("skein serve wrote no window within 60 s")

@@ -49,8 +49,14 @@ class ServeUnit(test_units.UnitTest):
         done = self.box.run("systemctl", "start", "skein")
         self.assertEqual(done.returncode, 0, self.said())
 
+    def setUp(self):
+        super().setUp()
+        self.began = time.time()
+
     def said(self):
-        return self.box.run("journalctl", "-u", "skein", "-o", "cat").stdout
+        """What the unit has logged in this test; all tests have one container."""
+        return self.box.run("journalctl", "-u", "skein", "-o", "cat",
+                            f"--since=@{self.began:.6f}").stdout
 
     def state(self):
         text = self.box.run("systemctl", "show", "skein", *(f"-p{name}" for name in SHOWN)).stdout
@@ -116,7 +122,7 @@ class ServeUnit(test_units.UnitTest):
         done = subprocess.run(["curl", "-sS", "--max-time", "90", "--unix-socket", path,
                                "http://skein/healthz"], capture_output=True, check=False)
         self.assertEqual(done.stdout, b"ok\n", (done.stderr, self.said()))
-        self.assertEqual(self.state()["SubState"], "running")
+        self.wait_for(lambda: self.state()["SubState"] == "running", explain=self.said)
         self.assertIn("listens on unix:/run/skein-http", self.said())
 
     def test_flight(self):

@@ -224,13 +224,15 @@ void groups_free(struct groups *g)
 	vector_free(&g->list);
 }
 
-/* Add up the accounts of an event and of all like it. */
+/* Add up the accounts of an event and of all like it, which are those of the first of them. */
 static void add_event_accounts(struct account *total, const struct profile *p, uint32_t event,
 			       int64_t *tolerance)
 {
 	struct event_accounts found = {.profile = p, .event = event};
 	const struct account *a;
 
+	if (profile_event_like(p, event) != event)
+		return;
 	while ((a = event_accounts_next(&found))) {
 		total->due += a->due;
 		total->written += a->written;
