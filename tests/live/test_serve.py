@@ -230,10 +230,10 @@ class Serve(serve_live.ServeTest):
         self.assertEqual(service.windows(), [])
         reload("window = 1s\ndisk = 100M\n", "windows of 1 s, at most 100 MiB and 7 d")
         self.wait_for(lambda: len(service.windows()) > 2)
+        old = service.windows()[0]
         log = reload("window = 1s\nage = 1s\npid = 1\nkernel-stacks = yes\nfreq = 49\n",
                       "windows of 1 s, at most 1 GiB and 1 s")
         self.assertIn("a change of kernel-stacks, pid needs a restart", log)
-        old = service.windows()[0]
         self.wait_for(lambda: not old.exists())
         status, err = service.stop()
         self.assertEqual(status, 0, err)
