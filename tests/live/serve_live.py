@@ -21,7 +21,7 @@ class Service:
                 [live.SKEIN, "serve", "--folder", folder, *map(str, args),
                  *([] if "--listen" in args else ["--listen", "none"]),
                  # a busy machine must not change the rate
-                 *([] if "--cpu" in args else ["--cpu", "0"])],
+                 *([] if "--cpu-budget" in args else ["--cpu-budget", "0"])],
                 stdin=subprocess.DEVNULL, stderr=log, stdout=subprocess.DEVNULL,
                 env=live.clean_environment())
         end = time.monotonic() + 60

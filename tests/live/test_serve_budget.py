@@ -42,8 +42,8 @@ class ServeBudgetTest(live.LiveTest):
         load: the rate goes down to the lowest, which the budget does not allow for either.
         """
         self.assertIn("0.001 % of a core",
-                      self.skein("serve", "--check-config", "--cpu", "0.001%"))
-        service = self.serve("--cpu", "0.001%", "--window", "10s")
+                      self.skein("serve", "--check-config", "--cpu-budget", "0.001%"))
+        service = self.serve("--cpu-budget", "0.001%", "--window", "10s")
         burn = self.start(live.workload("shares"), 600)
         self.wait_for(lambda: "Hz instead of 47 Hz: the CPU budget of 0.001 % was reached"
                       in self.logged(), limit=120, explain=self.logged)

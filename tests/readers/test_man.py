@@ -57,6 +57,14 @@ class ManTest(unittest.TestCase):
             for other in re.findall(r"skein-([a-z]+)\(1\)", shown):
                 self.assertIn(other, COMMANDS)
 
+    def test_an_option_has_one_meaning(self):
+        """No command has two options of one name or letter: the second would never be reached."""
+        for name in COMMANDS:
+            found = OPTION.findall(output(name, "--help").decode())
+            for part in (0, 1):
+                names = [option[part] for option in found if option[part]]
+                self.assertEqual(len(names), len(set(names)), (name, sorted(names)))
+
     def test_overview_names_every_command(self):
         text = page().decode()
         for name in COMMANDS:
