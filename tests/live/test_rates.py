@@ -54,7 +54,10 @@ class RatesTest(live.LiveTest):
                 f"SELECT count(*) FROM sample WHERE event = {row['event']} AND "
                 f"cpu = {row['cpu']}"), row)
         due = sum(r["due"] for r in rows)
-        self.assertLessEqual(trace.losses("NOT_DELIVERED"), due / 500)
+        # Where the host takes the CPU away in the middle of a change, the clock stands still for
+        # longer: 0.1 to 1.2 % of 1,000 changes were seen. An event whose period is changed, in
+        # place of two events, loses 3.5 to 33 % of them.
+        self.assertLessEqual(trace.losses("NOT_DELIVERED"), due / 40)
         return rows
 
     def check_times(self, trace, rows, elapsed):
