@@ -37,14 +37,9 @@ static __always_inline bool task_waits_for_io(struct task_struct *task)
  */
 static __always_inline __u64 task_syscall(struct task_struct *task)
 {
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-#if defined(__TARGET_ARCH_x86)
-	__s64 number = regs->orig_ax;
-#else
-	__s64 number = regs->syscallno;
-#endif
+	__u64 argument, call = entry_call(task, &argument);
 
-	return number >= 0 && number < 1023 ? number + 1 : 0;
+	return call < 1024 ? call : 0;
 }
 
 static __always_inline bool task_is_compat(struct task_struct *task)

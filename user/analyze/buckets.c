@@ -87,15 +87,7 @@ static void merge_bucket(struct bucket *b)
 
 int buckets_add(struct buckets *b, const struct sample *s)
 {
-	const struct sum one = {
-		.event = s->event,
-		.thread = s->thread,
-		.stack = s->stack,
-		.count = 1,
-		.weight = s->weight,
-		.flags = s->flags & SAMPLE_FLAGS_OF_RUNTIME,
-		.wait = s->wait,
-	};
+	const struct sum one = sum_of_sample(s);
 
 	return buckets_add_sum(b, s->time, &one);
 }

@@ -100,6 +100,19 @@ bool event_is_weighted(const char *name)
 	return event_is_of_waits(name) || event_is_of_hits(name);
 }
 
+struct sum sum_of_sample(const struct sample *s)
+{
+	return (struct sum){
+		.event = s->event,
+		.thread = s->thread,
+		.stack = s->stack,
+		.count = 1,
+		.weight = s->weight,
+		.flags = s->flags & SAMPLE_FLAGS_OF_RUNTIME,
+		.wait = s->wait,
+	};
+}
+
 bool stack_end_is_whole(uint64_t end)
 {
 	return end == END_WALKED || end == END_NO_MEMORY_MAP || end == END_OUTSIDE ||

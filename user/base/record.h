@@ -612,6 +612,8 @@ bool event_is_of_waits(const char *name);
 bool event_is_of_hits(const char *name);
 /* Return whether each sample of an event with this name (may be NULL) has a weight of its own. */
 bool event_is_weighted(const char *name);
+/* Return the sum of one sample alone. */
+struct sum sum_of_sample(const struct sample *s);
 /* Return whether a stack with that end is whole, even without a START root (see STACK_ENDS). */
 bool stack_end_is_whole(uint64_t end);
 const char *slice_state_word(uint64_t state);

@@ -14,10 +14,10 @@
 #include "analyze/names.h"
 
 #define CPU_TIMES_SERVICES 200 /* most services; the others are one, named (other) */
+#define CPU_TIMES_NO_SERVICE "(none)" /* of processes without one, as in reports by service */
 #define CPU_TIMES_TOP 10 /* functions listed of each service, unless chosen otherwise */
-#define CPU_TIMES_MORE 3
-#define CPU_TIMES_LISTED 500 /* most functions listed of all services, for each kind of time \
-				   */
+#define CPU_TIMES_MORE 3 /* times as many are listed by time with what they call */
+#define CPU_TIMES_LISTED 500 /* most functions of all services, for each kind of time */
 #define CPU_TIMES_KNOWN 20000 /* most functions of which times are kept */
 #define CPU_TIMES_NAMES 60000 /* most names that are kept, of functions without times, too */
 
@@ -29,8 +29,8 @@ struct function_time {
 	uint64_t fresh[FUNCTION_TIME_KINDS]; /* ns that are not counted yet */
 	uint64_t time[FUNCTION_TIME_KINDS]; /* ns, counted while it was listed */
 	uint64_t recent[FUNCTION_TIME_KINDS]; /* ns since the last choice, listed or not */
-	unsigned int
-		low[FUNCTION_TIME_KINDS]; /* choices in a row in which it was far from the top */
+	/* choices in a row in which it was far from the top */
+	unsigned int low[FUNCTION_TIME_KINDS];
 	bool listed[FUNCTION_TIME_KINDS];
 };
 

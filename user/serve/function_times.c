@@ -9,8 +9,6 @@
 #include "analyze/functions.h"
 #include "analyze/profile.h"
 
-#define NO_SERVICE "(none)" /* as reports by service show it */
-
 /* Puts the samples that are counted, for profile_read(). */
 struct waiting_source {
 	struct source source;
@@ -37,15 +35,7 @@ static int waiting_run(struct source *source, struct sink *to, struct error *err
 	ret = entity_marks_put(w->stores, to, err);
 	for (size_t i = 0; i < w->of->waiting.count && !ret; i++) {
 		const struct sample *s = &w->of->waiting.items[i];
-		const struct sum one = {
-			.event = s->event,
-			.thread = s->thread,
-			.stack = s->stack,
-			.count = 1,
-			.weight = s->weight,
-			.flags = s->flags & SAMPLE_FLAGS_OF_RUNTIME,
-			.wait = s->wait,
-		};
+		const struct sum one = sum_of_sample(s);
 
 		if (s->time < w->until)
 			ret = put_sum(to, &one, err);
@@ -58,7 +48,7 @@ static const char *service_of_sum(const struct profile *p, const struct profile_
 	uint32_t process = s->thread == PROFILE_NONE ? PROFILE_NONE : p->threads[s->thread].process;
 
 	if (process == PROFILE_NONE || !*p->processes[process].p.service)
-		return NO_SERVICE;
+		return CPU_TIMES_NO_SERVICE;
 	return p->processes[process].p.service;
 }
 

@@ -75,9 +75,11 @@ static int answer_metrics(void *context, const struct http_request *q, struct ht
 	return fclose(m.out) ? -ENOMEM : 0;
 }
 
-static int answer_windows(void *context, const struct http_request *q, struct http_answer *a)
+/* Answer with the windows, as write() shows them. */
+static int answer_with_windows(const struct network_child *c, const struct http_request *q,
+			       struct http_answer *a,
+			       void (*write)(const struct network_windows *w, FILE *out))
 {
-	const struct network_child *c = context;
 	struct network_windows w = {0};
 	int ret = network_windows_get(c->asker, q, &w);
 	FILE *out = ret ? NULL : open_memstream(&a->body, &a->size);
@@ -85,31 +87,24 @@ static int answer_windows(void *context, const struct http_request *q, struct ht
 	if (!ret && !out)
 		ret = -ENOMEM;
 	if (!ret) {
-		network_windows_write(&w, out);
-		a->type = "application/json";
+		write(&w, out);
 		ret = fclose(out) ? -ENOMEM : 0;
 	}
 	vector_free(&w.list);
 	return answer_core_failure(a, ret);
 }
 
+static int answer_windows(void *context, const struct http_request *q, struct http_answer *a)
+{
+	a->type = "application/json";
+	return answer_with_windows(context, q, a, network_windows_write);
+}
+
 static int answer_index(void *context, const struct http_request *q, struct http_answer *a)
 {
-	const struct network_child *c = context;
-	struct network_windows w = {0};
-	int ret = network_windows_get(c->asker, q, &w);
-	FILE *out = ret ? NULL : open_memstream(&a->body, &a->size);
-
-	if (!ret && !out)
-		ret = -ENOMEM;
-	if (!ret) {
-		network_index_write(&w, out);
-		a->type = HTML;
-		a->policy = NETWORK_INDEX_POLICY;
-		ret = fclose(out) ? -ENOMEM : 0;
-	}
-	vector_free(&w.list);
-	return answer_core_failure(a, ret);
+	a->type = HTML;
+	a->policy = NETWORK_INDEX_POLICY;
+	return answer_with_windows(context, q, a, network_index_write);
 }
 
 static int answer_pprof_index(void *context, const struct http_request *q, struct http_answer *a)

@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define NO_SERVICE "(none)" /* as for CPU time */
-
 int service_waits_add(struct service_waits *w, struct cpu_times *services,
 		      const struct group_times *window)
 {
@@ -14,12 +12,12 @@ int service_waits_add(struct service_waits *w, struct cpu_times *services,
 
 	for (size_t i = 0; i < window->rows.count && !ret; i++) {
 		const struct group_time *r = &window->rows.items[i];
+		const char *service = r->service && *r->service ? r->service : CPU_TIMES_NO_SERVICE;
 		uint32_t at;
 
 		if (r->state >= STATE_COUNT || r->wait >= WAIT_COUNT || !r->ns)
 			continue;
-		ret = cpu_times_find_service(
-			services, r->service && *r->service ? r->service : NO_SERVICE, &at);
+		ret = cpu_times_find_service(services, service, &at);
 		while (!ret && w->rows.count <= at)
 			ret = vector_push(&w->rows, (struct service_time){.name = NULL});
 		if (!ret)
