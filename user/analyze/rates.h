@@ -2,7 +2,7 @@
 /*
  * The rates at which a profile was sampled. A recording may change its rate: each is an event of
  * its own in the trace, with a period of its own. A profile takes all of one name as one event
- * (profile_event_like()), whose weights add up; only the accounts tell the rates apart.
+ * (profile_event_like()), whose weights add up; only the accounts have the rate of each.
  */
 #ifndef SKEIN_ANALYZE_RATES_H
 #define SKEIN_ANALYZE_RATES_H

@@ -157,11 +157,10 @@ static void write_flight(struct flight *f)
 {
 	const uint64_t now = flight_clock(CLOCK_BOOTTIME);
 	struct error err = {""};
-	/* Only the sink of windows follows the clock, by which they are too old (window_clock.h).
-	 */
+	/* The age is for the sink of windows, which knows jumps of the clock (window_clock.h). */
 	const struct window_budget bytes = {.bytes = f->options.budget.bytes};
-	const struct window_now wall = {flight_clock(CLOCK_REALTIME) / NSEC_PER_SEC,
-					flight_clock(CLOCK_REALTIME) / NSEC_PER_SEC};
+	const uint64_t utc = flight_clock(CLOCK_REALTIME) / NSEC_PER_SEC;
+	const struct window_now wall = {utc, utc};
 	uint64_t removed = 0;
 	int ret = copy_ring(f, now, &err);
 

@@ -70,7 +70,7 @@ int listen_parse(struct listen_address *out, const char *text, struct error *err
 	if (!fits)
 		return error_set(err, -EINVAL,
 				 "'%s' is no address: " LISTEN_DEFAULT
-				 ", [::1]:7117, a port, unix:/run/skein/http or none is expected",
+				 ", [::1]:7117, a port, unix:/PATH or none is expected",
 				 text);
 	a.local = is_local(&a);
 	*out = a;

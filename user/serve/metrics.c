@@ -12,7 +12,7 @@
 
 #define NSEC_PER_SEC ((uint64_t)1000000000)
 
-/* OpenMetrics names a family of counters without the _total of its lines; the older form with it.
+/* OpenMetrics names counters without the _total of their lines; the older form names them with it.
  */
 void metric_begin(const struct metrics_page *m, const char *name, const char *type,
 		  const char *help)

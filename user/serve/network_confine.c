@@ -26,8 +26,8 @@
 #endif
 
 /*
- * Bytes of private writable memory, of which the stacks of all threads take 150 MiB of addresses,
- * and what the core has at the fork as much as it has then.
+ * Bytes of private writable memory. They include the stacks of all threads (150 MiB of addresses),
+ * and the copy of the core's memory that the process begins with.
  */
 #define MEMORY_MAX (1ull << 30)
 #define FILES_MAX 256 /* descriptors: connections, and those that come from the core */
