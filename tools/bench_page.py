@@ -11,6 +11,7 @@ import bench_java_page
 import bench_million
 import bench_python_page
 import bench_runtime_page
+import bench_service_page
 import bench_sched_page
 import bench_slow
 from bench_kernel import DEPTHS, MANY, USER_ARMS
@@ -263,6 +264,7 @@ def promise_rows(results):
     yield from bench_python_page.promises(results)
     yield from bench_java_page.promises(results)
     yield from bench_runtime_page.promises(results)
+    yield from bench_service_page.promises(results)
 
 
 def promises_of_unwinding(results):
@@ -289,6 +291,7 @@ SECTIONS = (("versus", folding_section), ("versus", bytes_section), ("dwarf", dw
             ("recorders", recorder_section), ("user_stacks", kernel_section),
             ("scheduler", bench_sched_page.section), ("python", bench_python_page.section),
             ("java", bench_java_page.section), ("runtime", bench_runtime_page.section),
+            ("service", bench_service_page.section),
             ("tables", unwinding_section), ("slowdown", bench_slow.section),
             ("million", bench_million.section))
 

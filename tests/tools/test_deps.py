@@ -149,9 +149,10 @@ class Deps(unittest.TestCase):
 
     def test_profilers(self):
         """
-        Wheels with given hashes are downloaded once; it is no failure if they are unavailable.
+        Wheels with given hashes are downloaded once, and a module is built once; it is no failure
+        if they are unavailable.
         """
-        for tool in ("mkdir", "mv"):
+        for tool in ("cp", "dirname", "mkdir", "mv"):
             (self.bin / tool).symlink_to(shutil.which(tool))
         folder = self.state / "home/skein/profilers"
         for pip in (None, "#!/bin/sh\nexit 1\n"):
@@ -160,16 +161,22 @@ class Deps(unittest.TestCase):
             run, calls = self.run_deps("profilers")
             self.assertEqual((run.returncode, calls), (0, []))
             self.assertEqual(run.stderr.count("cannot be had from PyPI"), 2, run.stderr)
+            self.assertEqual(run.stderr.count("profiler cannot be built"), 1, run.stderr)
             self.assertEqual(list(folder.iterdir()), [])
 
         self.tool("python3", '#!/bin/sh\ncat $STATE/home/skein/profilers/new.*/wanted '
                              '>>$STATE/wanted\n'
                              'while [ "$1" != --target ]; do shift; done\nmkdir -p "$2/bin"\n')
+        module = "vendor/go.opentelemetry.io/ebpf-profiler"
+        self.tool("go", f'#!/bin/sh\n[ $2 != vendor ] || exec mkdir -p {module}/rlimit\n'
+                        'while [ "$1" != -o ]; do shift; done\n: >"$2"\n')
         self.assertEqual(self.run_deps("profilers")[0].stderr, "")
         wanted = (self.state / "wanted").read_text().splitlines()
         self.assertEqual([line.count(" --hash=sha256:") for line in wanted], [2, 2])
         self.assertEqual(sorted(path.name for path in folder.iterdir()),
-                         sorted(line.split()[0] for line in wanted))
+                         sorted(["opentelemetry", *(line.split()[0] for line in wanted)]))
+        self.assertEqual({path.name for path in (folder / "opentelemetry").iterdir()},
+                         {"profiler", "receiver", "version"})
         self.assertEqual(self.run_deps("profilers")[0].stdout, "")
 
     def test_servers_are_not_started(self):
