@@ -258,8 +258,9 @@ int merge_ids_assign(struct merge_ids *ids, struct merge_map *m, enum record_kin
 	if (kind == KIND_STACK)
 		ret = share_stack(ids, &record->stack, &fresh, known);
 	else if (fresh == INDEX_NONE)
-		ret = kind == KIND_LANE ? next_new_id(ids, kind, &fresh)
-					: share_entity(ids, kind, record, &fresh, known);
+		ret = kind == KIND_LANE && !ids->by_life
+			      ? next_new_id(ids, kind, &fresh)
+			      : share_entity(ids, kind, record, &fresh, known);
 	if (!ret)
 		ret = index_put(&m->ids[kind], record->id, fresh);
 	if (!ret)

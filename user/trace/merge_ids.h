@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Assign new ids to the entities of several traces: equal entities, except lanes, get one id. */
+/*
+ * Assign new ids to the entities of several traces: equal entities get one id; lanes only if the
+ * traces follow each other (by_life).
+ */
 #ifndef SKEIN_TRACE_MERGE_IDS_H
 #define SKEIN_TRACE_MERGE_IDS_H
 

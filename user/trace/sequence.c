@@ -26,6 +26,8 @@ struct sequence {
 	struct merge_ids ids;
 	VECTOR(struct account) accounts; /* sums, by event and CPU */
 	struct group_times groups; /* sums of all parts */
+	VECTOR(uint64_t) cpus; /* lane.id of the CPUs of all parts so far */
+	uint64_t end; /* when the last part ended that was read, ns */
 	struct sink *to; /* the sink of the current run */
 };
 
@@ -34,6 +36,15 @@ struct sequence_sink {
 	struct sink sink;
 	struct sequence *of;
 	struct sequence_part *part;
+};
+
+/* The sink that assigns the ids of the lanes of a part. */
+struct sequence_lanes {
+	struct sink sink;
+	struct sequence *of;
+	struct sequence_part *part;
+	struct index taken; /* new ids of the lanes so far, of this part: id -> 1 */
+	uint32_t fresh; /* the last new id */
 };
 
 static int sequence_no_memory(int ret, struct error *err)
@@ -59,6 +70,14 @@ static int add_sequence_account(struct sequence *q, const struct account *a)
 	return vector_push(&q->accounts, *a);
 }
 
+static bool has_cpu_lane(const struct sequence *q, uint64_t lane)
+{
+	for (size_t i = 0; i < q->cpus.count; i++)
+		if (q->cpus.items[i] == lane)
+			return true;
+	return false;
+}
+
 /* Put an entity once, but each time if it is one of which the next trace knows more. */
 static int put_sequence_entity(struct sequence_sink *in, enum record_kind kind,
 			       union merge_record *r, struct error *err)
@@ -70,6 +89,9 @@ static int put_sequence_entity(struct sequence_sink *in, enum record_kind kind,
 		return sequence_no_memory(ret, err);
 	if (known && kind != KIND_PROCESS && kind != KIND_THREAD)
 		return 0;
+	if (kind == KIND_LANE && r->lane.kind == LANE_CPU && !has_cpu_lane(in->of, r->id) &&
+	    vector_push(&in->of->cpus, r->id) < 0)
+		return sequence_no_memory(-ENOMEM, err);
 	return sink_put(in->of->to, kind, r, err);
 }
 
@@ -122,6 +144,92 @@ static int run_sequence_part(struct sequence *q, size_t i, struct sink *to, stru
 	return ret;
 }
 
+/*
+ * Give a lane the id of an equal one. Lanes of a runtime may be equal to others of the same trace:
+ * they are counted, which is their number here.
+ */
+static int assign_lane(struct sequence_lanes *in, union merge_record *r)
+{
+	const uint64_t old = r->id;
+	uint32_t *fresh = &in->fresh;
+	bool known = true;
+	int ret = 0;
+
+	for (bool taken = true; taken && !ret; r->lane.number += taken) {
+		index_remove(&in->part->map.ids[KIND_LANE], old);
+		r->id = old;
+		ret = merge_ids_assign(&in->of->ids, &in->part->map, KIND_LANE, r, &known);
+		*fresh = (uint32_t)r->id;
+		taken = !ret && known && r->lane.kind == LANE_RUNTIME &&
+			index_get(&in->taken, *fresh) != INDEX_NONE;
+	}
+	return ret ? ret : index_put(&in->taken, *fresh, 1);
+}
+
+/* Processes, threads and lanes get their ids first, since threads and lanes refer to each other. */
+static int lanes_of_sequence_put(struct sink *s, enum record_kind kind, const void *record,
+				 struct error *err)
+{
+	struct sequence_lanes *in = (struct sequence_lanes *)s;
+	union merge_record r;
+	bool known;
+	int ret;
+
+	if (kind != KIND_PROCESS && kind != KIND_THREAD && kind != KIND_LANE)
+		return 0;
+	memcpy(&r, record, kinds[kind].size);
+	if (kind == KIND_THREAD)
+		r.thread.lane = 0;
+	ret = merge_ids_convert(&in->of->ids, &in->part->map, kind, &r);
+	if (!ret)
+		ret = kind == KIND_LANE
+			      ? assign_lane(in, &r)
+			      : merge_ids_assign(&in->of->ids, &in->part->map, kind, &r, &known);
+	return sequence_no_memory(ret, err);
+}
+
+static int assign_lanes_of_part(struct sequence *q, size_t i, struct error *err)
+{
+	static const struct sink_ops lanes_ops = {.put = lanes_of_sequence_put};
+	struct sequence_lanes in = {
+		.sink = {&lanes_ops, WANT(PROCESS) | WANT(THREAD) | WANT(LANE)},
+		.of = q,
+		.part = &q->parts[i],
+	};
+	int ret = run_sequence_part(q, i, &in.sink, err);
+
+	index_free(&in.taken);
+	return ret;
+}
+
+/* The begin of a part of one machine, in the stamps of the result, ns; its end. */
+static void find_part_times(const struct sequence_part *part, uint64_t *start, uint64_t *end)
+{
+	*start = *end = 0;
+	for (size_t i = 0; i < part->hosts.list.count; i++) {
+		const struct host *h = &part->hosts.list.items[i].host;
+
+		*start = h->start + part->map.shift;
+		*end = h->end ? h->end + part->map.shift : 0;
+	}
+}
+
+/* Put the time since the last part as unknown, unless this part begins where that one ended. */
+static int put_time_between_parts(struct sequence *q, uint64_t start, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < q->cpus.count && q->end && start > q->end && !ret; i++) {
+		const struct slice hole = {.time = q->end,
+					   .end = start,
+					   .lane = q->cpus.items[i],
+					   .state = STATE_UNKNOWN};
+
+		ret = put_slice(q->to, &hole, err);
+	}
+	return ret;
+}
+
 static int read_sequence_part(struct sequence *q, size_t i, struct error *err)
 {
 	struct sequence_sink in = {
@@ -130,8 +238,15 @@ static int read_sequence_part(struct sequence *q, size_t i, struct error *err)
 		.of = q,
 		.part = &q->parts[i],
 	};
-	int ret = run_sequence_part(q, i, &in.sink, err);
+	uint64_t start, end;
+	int ret = q->to->wants & WANT(SLICE) ? assign_lanes_of_part(q, i, err) : 0;
 
+	find_part_times(in.part, &start, &end);
+	if (!ret)
+		ret = put_time_between_parts(q, start, err);
+	if (!ret)
+		ret = run_sequence_part(q, i, &in.sink, err);
+	q->end = in.part->gone ? q->end : end;
 	merge_map_free(&in.part->map);
 	return ret;
 }
@@ -163,6 +278,7 @@ static void sequence_free(struct source *s)
 	merge_hosts_free(&q->hosts);
 	merge_ids_free(&q->ids);
 	vector_free(&q->accounts);
+	vector_free(&q->cpus);
 	group_times_free(&q->groups);
 	free(q);
 }

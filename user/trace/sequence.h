@@ -4,8 +4,11 @@
  * of them is open at a time, so memory grows with the number of different entities only.
  *
  * As merge.h, but: CPUs of equal numbers are one CPU, whose accounts are added up; a process or
- * thread that several traces have is one, with the last name and end that it has; records come
- * trace by trace, each after the entities of its trace, as a live source puts them.
+ * thread that several traces have is one, with the last name and end that it has, and so is a lane;
+ * records come trace by trace, each after the entities of its trace, as a live source puts them.
+ *
+ * So the states of CPUs and threads go on from trace to trace. Between two traces of which one does
+ * not begin where the other ends, CPUs are in an unknown state.
  */
 #ifndef SKEIN_TRACE_SEQUENCE_H
 #define SKEIN_TRACE_SEQUENCE_H
