@@ -52,6 +52,7 @@ static void begin_recorder(struct recorder *r, const char *limits, uint64_t byte
 		.keep = 10 * SECOND,
 		.memory = 64 << 20,
 		.budget.bytes = bytes,
+		.records = {.sched = true, .waits = true},
 		.triggers = &triggers,
 	};
 

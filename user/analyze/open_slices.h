@@ -32,4 +32,10 @@ int open_slices_put(struct open_slices *o, enum record_kind kind, const void *re
  */
 const struct slice *open_slices_at(struct open_slices *o, uint64_t time, size_t *count);
 
+/*
+ * Drop threads that have ended without a record of that, so that memory does not grow in a run
+ * without an end. Return 0 or -ENOMEM.
+ */
+int open_slices_drop_dead(struct open_slices *o, struct error *err);
+
 #endif

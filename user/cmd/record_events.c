@@ -324,3 +324,51 @@ void record_events_free(struct record_events *o)
 		free(o->user_probes.texts.items[i]);
 	vector_free(&o->user_probes.texts);
 }
+
+static bool equal_probe_texts(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static bool has_user_probe(const struct record_events *o, const struct capture_probe *p)
+{
+	for (unsigned int i = 0; i < o->user_probes.count; i++) {
+		const struct capture_probe *q = &o->user_probes.list[i];
+
+		if (q->row.meaning == p->row.meaning && q->row.origin == p->row.origin &&
+		    q->row.arguments == p->row.arguments && equal_probe_texts(q->path, p->path) &&
+		    equal_probe_texts(q->row.provider, p->row.provider) &&
+		    equal_probe_texts(q->row.name, p->row.name))
+			return true;
+	}
+	return false;
+}
+
+bool record_events_join(struct record_events *out, const struct record_events *a,
+			const struct record_events *b)
+{
+	*out = *a;
+	out->given |= b->given;
+	out->event = a->event ? a->event : b->event;
+	out->sample |= b->sample;
+	out->sched |= b->sched;
+	out->waits |= b->waits;
+	out->waits_needed |= b->waits_needed;
+	out->interrupts |= b->interrupts;
+	out->parts |= b->parts;
+	for (unsigned int i = 0; i < b->user_probes.count; i++) {
+		if (has_user_probe(out, &b->user_probes.list[i]))
+			continue;
+		if (out->user_probes.count == PROBE_PATTERNS_MAX)
+			return false;
+		out->user_probes.list[out->user_probes.count++] = b->user_probes.list[i];
+	}
+	return true;
+}
+
+bool record_events_equal(const struct record_events *a, const struct record_events *b)
+{
+	return a->given == b->given && a->sample == b->sample && a->sched == b->sched &&
+	       a->waits == b->waits && a->interrupts == b->interrupts && a->parts == b->parts &&
+	       !a->user_probes.count && !b->user_probes.count;
+}

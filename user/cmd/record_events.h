@@ -55,4 +55,13 @@ bool record_events_sample(const struct record_events *o);
 const char *record_events_show_parts(unsigned int parts, char *buf, size_t size);
 void record_events_free(struct record_events *o);
 
+/*
+ * Set *out to what a or b names. It points to what they do, so it must not be freed. Return false
+ * if there are too many probes; *out then has the first of them.
+ */
+bool record_events_join(struct record_events *out, const struct record_events *a,
+			const struct record_events *b);
+/* Return whether a and b name the same. Those with probes of the user count as different. */
+bool record_events_equal(const struct record_events *a, const struct record_events *b);
+
 #endif

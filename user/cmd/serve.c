@@ -45,6 +45,11 @@
 
 _Static_assert(MEMBER(flight) == offsetof(struct flight_prefix, flight), "see flight_prefix");
 
+static int serve_set_events(void *options, const char *value, struct error *err)
+{
+	return record_events_parse(&((struct serve_options *)options)->events, value, err);
+}
+
 static const struct option_spec serve_specs[] = {
 	{.name = "What is kept", .type = OPTION_HEADING},
 	{.name = "folder",
@@ -71,7 +76,8 @@ static const struct option_spec serve_specs[] = {
 	 .help = "How long a window is kept after its end. 0: no limit. Default: 168h, a week.",
 	 .offset = MEMBER(age)},
 
-	{.name = "How to sample", .type = OPTION_HEADING},
+	{.name = "What is recorded", .type = OPTION_HEADING},
+	SERVE_EVENTS_OPTION(serve_set_events),
 	{.name = "freq",
 	 .letter = 'F',
 	 .type = OPTION_CALL,
@@ -120,6 +126,7 @@ static const struct option_spec serve_specs[] = {
 
 static const struct serve_options serve_defaults = {
 	.flight = FLIGHT_DEFAULTS,
+	.events.interrupt_min = RECORD_UNSET,
 	.window = DEFAULT_WINDOW,
 	.disk = DEFAULT_DISK,
 	.age = DEFAULT_AGE,
@@ -143,6 +150,7 @@ const struct command serve_command = {
 	.examples = "sudo skein serve\tuntil Ctrl-C, into /var/lib/skein\n"
 		    "sudo skein serve --window 10s --disk 100M --folder /tmp/windows\t"
 		    "short windows, elsewhere\n"
+		    "sudo skein serve -e sched\tand windows with a timeline of threads\n"
 		    "sudo skein serve --keep 30s --trigger 'runqueue>20ms'\t"
 		    "and all of the half minute before a thread waited for a CPU\n"
 		    "skein serve --check-config\twhat the configuration says\n"
@@ -161,6 +169,7 @@ const struct command serve_command = {
 /* One run of the service. */
 struct service_run {
 	struct serve_options options;
+	struct record_events events; /* of windows and of flights */
 	struct serve_source from; /* what the options were read from */
 	char folder[PATH_MAX], unwind_cache[PATH_MAX];
 	int lock; /* descriptor of the folder's lock; -1: none */
@@ -274,6 +283,7 @@ static bool serve_wants_open_waits(void *context, const struct capture_progress 
 
 static struct capture_options serve_capture_options(struct service_run *s)
 {
+	const struct record_events flights = flight_settings_events(&s->options.flight);
 	struct capture_options o = {
 		.sample = true,
 		.keep = SERVE_KEEP,
@@ -286,7 +296,8 @@ static struct capture_options serve_capture_options(struct service_run *s)
 	};
 
 	targets_apply(&s->options.targets, &o);
-	flight_settings_apply(&s->options.flight, &o);
+	serve_events_apply(&s->options.events, s->options.flight.keep ? &flights : NULL, &s->events,
+			   &o);
 	o.probes.groups = !s->options.no_sums;
 	o.waits.wants_open = serve_wants_open_waits;
 	if (!s->options.targets.frequency)
@@ -304,6 +315,7 @@ static int open_service_sink(struct service_run *s, struct sink **out, struct er
 		.folder = s->folder,
 		.length = s->options.window,
 		.budget = budget_of_folder(&s->options),
+		.records = serve_events_choice(&s->options.events),
 		.demand = s->http.network ? &s->http.demand : NULL,
 	};
 	int ret = window_sink(&s->windows, &o, err);
@@ -403,7 +415,9 @@ static int check_serve_options(const struct serve_options *o)
 {
 	if (o->window < WINDOW_MIN || o->window > WINDOW_MAX)
 		return log_error(2, "serve: --window is 1s to 24h");
-	return flight_settings_check(&o->flight) ? 2 : targets_check(&o->targets, "serve");
+	if (flight_settings_check(&o->flight) || serve_events_check(&o->events, &o->flight.events))
+		return 2;
+	return targets_check(&o->targets, "serve");
 }
 
 static void show_config(const struct service_run *s)
@@ -425,6 +439,7 @@ static void show_config(const struct service_run *s)
 	else
 		printf("all processes that fit\n");
 	printf("%s for the service itself\n", serve_budget_show(o->cpu, cpu, sizeof(cpu)));
+	serve_events_print(&o->events);
 	flight_settings_print(&o->flight);
 }
 
@@ -436,6 +451,7 @@ static int read_serve_config(struct serve_options *o, struct serve_source *from)
 {
 	const bool pids = o->targets.pids.count, tids = o->targets.tids.count;
 	const struct flight_given given = flight_settings_given(&o->flight);
+	const bool events = o->events.given;
 	static const char *const except[] = {"config", "check-config", NULL};
 	struct options_file f = {.command = &serve_command, .except = except};
 	struct error err = {""};
@@ -448,6 +464,7 @@ static int read_serve_config(struct serve_options *o, struct serve_source *from)
 	f.path = o->config;
 	targets_free(&o->targets);
 	flight_settings_free(&o->flight);
+	record_events_free(&o->events);
 	*o = serve_defaults;
 	o->config = f.path;
 	ret = options_read_file(&f, o, &err);
@@ -460,6 +477,10 @@ static int read_serve_config(struct serve_options *o, struct serve_source *from)
 	if (tids)
 		vector_free(&o->targets.tids);
 	flight_settings_drop(&o->flight, given);
+	if (events) {
+		record_events_free(&o->events);
+		o->events = serve_defaults.events;
+	}
 	return command_parse(&serve_command, from->argc, from->argv, o) < 0 ? 2 : 0;
 }
 
@@ -484,6 +505,7 @@ void serve_options_free(struct serve_options *o, struct serve_source *from)
 {
 	targets_free(&o->targets);
 	flight_settings_free(&o->flight);
+	record_events_free(&o->events);
 	free(from->text);
 	from->text = NULL;
 }

@@ -12,6 +12,7 @@
 struct serve_options {
 	struct targets targets;
 	struct flight_settings flight; /* see struct flight_prefix */
+	struct record_events events; /* of windows */
 	const char *config, *folder, *unwind_cache;
 	uint64_t window, disk, age, cpu;
 	struct serve_http_options http;

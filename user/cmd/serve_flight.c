@@ -39,11 +39,20 @@ int flight_set_limits(void *options, const char *value, struct error *err)
 	return trigger_limits_parse(&((struct flight_prefix *)options)->flight.limits, value, err);
 }
 
+struct record_events flight_settings_events(const struct flight_settings *f)
+{
+	struct record_events e = f->events;
+
+	if (!e.given) /* all */
+		e.sched = e.waits = true;
+	return e;
+}
+
 /* Return whether the events have what a trigger looks at. */
 static bool has_records_of_trigger(const struct flight_settings *f, const struct trigger *t)
 {
 	if (t->kind == TRIGGER_RUNQUEUE)
-		return !f->events.given || f->events.sched;
+		return flight_settings_events(f).sched;
 	return t->kind != TRIGGER_PAUSE || f->events.parts & PAUSE_PARTS;
 }
 
@@ -61,11 +70,6 @@ int flight_settings_check(const struct flight_settings *f)
 		return log_error(2, "serve: --after is at most 1m");
 	if (f->memory < MEMORY_MIN)
 		return log_error(2, "serve: --keep-memory is at least 1M");
-	if (f->events.event && strcmp(f->events.event, "cpu-clock") != 0)
-		return log_error(2,
-				 "serve: --keep-events cannot have %s: windows have samples of "
-				 "cpu-clock",
-				 f->events.event);
 	for (size_t i = 0; i < f->triggers.count; i++)
 		if (!has_records_of_trigger(f, &f->triggers.items[i]))
 			return log_error(2, "serve: the trigger %s needs --keep-events with %s",
@@ -74,17 +78,6 @@ int flight_settings_check(const struct flight_settings *f)
 						 ? "gc, jvm, python or runtime"
 						 : "sched or all");
 	return 0;
-}
-
-void flight_settings_apply(const struct flight_settings *f, struct capture_options *o)
-{
-	if (!f->keep)
-		return;
-	o->sched = f->events.sched || !f->events.given;
-	o->waits = record_events_waits(&f->events);
-	if (!f->events.given) /* all */
-		o->waits.stacks = o->waits.optional = true;
-	o->probes = record_events_probes(&f->events);
 }
 
 void flight_settings_print(const struct flight_settings *f)
@@ -129,16 +122,6 @@ static bool equal_limits(const struct trigger_limits *a, const struct trigger_li
 	return true;
 }
 
-/* Probes of the user are taken for others, since their texts are parsed already. */
-static bool equal_events(const struct record_events *a, const struct record_events *b)
-{
-	return a->given == b->given && a->sample == b->sample && a->sched == b->sched &&
-	       a->waits == b->waits && a->all_stacks == b->all_stacks &&
-	       a->wait_period == b->wait_period && a->interrupts == b->interrupts &&
-	       a->interrupt_min == b->interrupt_min && a->parts == b->parts &&
-	       !a->user_probes.count && !b->user_probes.count;
-}
-
 bool flight_settings_equal(const char *name, const struct flight_settings *a,
 			   const struct flight_settings *b)
 {
@@ -146,7 +129,7 @@ bool flight_settings_equal(const char *name, const struct flight_settings *a,
 		return equal_triggers(&a->triggers, &b->triggers);
 	if (!strcmp(name, "trigger-limit"))
 		return equal_limits(&a->limits, &b->limits);
-	return equal_events(&a->events, &b->events);
+	return record_events_equal(&a->events, &b->events);
 }
 
 struct flight_given flight_settings_given(const struct flight_settings *f)
@@ -186,6 +169,7 @@ static void choose_runtime_folder(char *out, size_t size)
 int serve_flight_open(struct serve_flight *s, const struct flight_settings *f,
 		      const struct window_options *windows, struct sink **out, struct error *err)
 {
+	const struct record_events events = flight_settings_events(f);
 	const struct flight_options o = {
 		.folder = windows->folder,
 		.ring = s->ring,
@@ -193,6 +177,7 @@ int serve_flight_open(struct serve_flight *s, const struct flight_settings *f,
 		.after = f->after,
 		.memory = f->memory,
 		.budget = windows->budget,
+		.records = serve_events_choice(&events),
 		.triggers = &f->triggers,
 		.limits = f->limits,
 	};

@@ -5,6 +5,7 @@
 
 #include "cmd/record_events.h"
 #include "cmd/recorder.h"
+#include "cmd/serve_events.h"
 #include "serve/flight.h"
 #include "serve/window_sink.h"
 
@@ -65,8 +66,8 @@ int flight_set_limits(void *options, const char *value, struct error *err);
 
 /* Check what belongs together. Return 0 or an exit status, after an error message. */
 int flight_settings_check(const struct flight_settings *f);
-/* Let a capture record what the flight recorder keeps. o must record samples already. */
-void flight_settings_apply(const struct flight_settings *f, struct capture_options *o);
+/* Return what the flight recorder keeps; it points to what f does. */
+struct record_events flight_settings_events(const struct flight_settings *f);
 /* Print them as a sentence, if there is a flight recorder. */
 void flight_settings_print(const struct flight_settings *f);
 void flight_settings_free(struct flight_settings *f);

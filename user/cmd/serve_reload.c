@@ -40,6 +40,8 @@ static bool equal_called(const char *name, const struct serve_options *a,
 		return equal_lists(&a->targets.tids, &b->targets.tids);
 	if (!strcmp(name, "freq"))
 		return a->targets.frequency == b->targets.frequency;
+	if (!strcmp(name, "events"))
+		return record_events_equal(&a->events, &b->events);
 	return flight_settings_equal(name, &a->flight, &b->flight);
 }
 

@@ -20,12 +20,6 @@
 /* Ids of the infos that describe the flight: those of the source count up from 1. */
 #define FLIGHT_INFO_ID 1000000
 
-/* Losses that concern only what windows are not made for. */
-#define FLIGHT_LOSSES \
-	(1ULL << LOSS_SWITCHES_LOST | 1ULL << LOSS_UNREPORTED | 1ULL << LOSS_OUT_OF_ORDER | \
-	 1ULL << LOSS_PROBES_LOST | 1ULL << LOSS_NOT_ATTACHED | 1ULL << LOSS_UNPAIRED | \
-	 1ULL << LOSS_NOT_SEEN | 1ULL << LOSS_INTERRUPTS_LOST)
-
 /* The flight that is about to be written. */
 struct next_flight {
 	bool pending;
@@ -46,7 +40,6 @@ struct flight {
 	struct next_flight next;
 	struct flight_counts counts;
 	uint64_t host, start; /* host.id; when the recording began, ns */
-	uint64_t hidden; /* events that windows do not get: a bit for each event.id below 64 */
 };
 
 static uint64_t flight_clock(clockid_t clock)
@@ -200,35 +193,6 @@ struct sink *flight_sink(struct flight *f)
 
 /* The functions below implement the sink. */
 
-static bool is_hidden_event(const struct flight *f, uint64_t event)
-{
-	return event < 64 && f->hidden >> event & 1;
-}
-
-/* Put a record into the windows, unless they are not made for it. */
-static int put_to_windows(struct flight *f, enum record_kind kind, const void *record,
-			  struct error *err)
-{
-	const struct event *e = record;
-	const struct sample *s = record;
-	const struct account *a = record;
-	const struct loss *l = record;
-	struct thread t;
-
-	if (kind == KIND_EVENT && e->id < 64 && event_is_weighted(e->name))
-		f->hidden |= 1ULL << e->id;
-	if ((kind == KIND_EVENT && is_hidden_event(f, e->id)) ||
-	    (kind == KIND_SAMPLE && is_hidden_event(f, s->event)) ||
-	    (kind == KIND_ACCOUNT && is_hidden_event(f, a->event)) ||
-	    (kind == KIND_LOSS && (is_hidden_event(f, l->event) || FLIGHT_LOSSES >> l->reason & 1)))
-		return 0;
-	if (kind != KIND_THREAD)
-		return sink_put(f->windows, kind, record, err);
-	t = *(const struct thread *)record;
-	t.lane = 0; /* windows have no lanes */
-	return sink_put(f->windows, kind, &t, err);
-}
-
 static int flight_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
 {
 	struct flight *f = (struct flight *)s;
@@ -241,10 +205,16 @@ static int flight_put(struct sink *s, enum record_kind kind, const void *record,
 		f->start = h->start;
 	}
 	/* Sums of control groups count from the begin of the service, not of the ring. */
-	if (f->ring && kind != KIND_GROUP_TIME && sink_put(f->ring, kind, record, &failure) < 0)
+	if (f->ring && kind != KIND_GROUP_TIME &&
+	    record_choice_takes(&f->options.records, kind, record) &&
+	    sink_put(f->ring, kind, record, &failure) < 0)
 		end_ring(f, &failure);
 	ret = f->ring ? trigger_watch_put(f->watch, kind, record, err) : 0;
-	return ret ? ret : put_to_windows(f, kind, record, err);
+	/* Waits that have not ended are put for the flight alone. */
+	if (ret || (kind == KIND_SAMPLE && f->next.asked &&
+		    ((const struct sample *)record)->flags & SAMPLE_FLAG_NOT_ENDED))
+		return ret;
+	return sink_put(f->windows, kind, record, err);
 }
 
 static int flight_tick(struct sink *s, uint64_t time, struct error *err)

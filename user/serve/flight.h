@@ -4,8 +4,8 @@
  * in a trace in memory (the ring), and writes a copy of it, a flight, into the folder of windows
  * when something asks for it: a trigger (trigger.h), or flight_trigger().
  *
- * The ring is an ordinary trace with trace_writer_retain(), in a file of tmpfs. What windows are
- * not made for does not reach them: the samples of waits and of probes, and what is lost of them.
+ * The ring is an ordinary trace with trace_writer_retain(), in a file of tmpfs. Windows and flights
+ * may be made for different records (record_choice.h).
  *
  * If the ring cannot be written, the flight recorder is off from then on, and windows go on.
  */
@@ -13,6 +13,7 @@
 #define SKEIN_SERVE_FLIGHT_H
 
 #include "base/pipe.h"
+#include "serve/record_choice.h"
 #include "serve/trigger.h"
 #include "serve/window_files.h"
 
@@ -23,6 +24,7 @@ struct flight_options {
 	const char *ring; /* path of the ring's file; must outlive it, too */
 	uint64_t keep, after; /* ns before and after a trigger that a flight shows */
 	uint64_t memory; /* bytes that the ring may take */
+	struct record_choice records; /* of what is put, what flights get */
 	struct window_budget budget;
 	const trigger_list *triggers; /* must outlive it */
 	struct trigger_limits limits;

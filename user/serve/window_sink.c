@@ -11,6 +11,7 @@
 #include "analyze/entity_life.h"
 #include "serve/window_accounts.h"
 #include "serve/window_groups.h"
+#include "serve/window_lanes.h"
 #include "serve/window_trace.h"
 
 #define NSEC_PER_SEC 1000000000ULL
@@ -24,6 +25,8 @@
 #define STORED_ENTITIES \
 	(IN_EVERY_WINDOW | WANT(PROCESS) | WANT(THREAD) | WANT(MAPPING) | WANT(FUNCTION) | \
 	 WANT(FRAME) | WANT(STACK))
+
+#define LANE_ENTITIES (WANT(LANE) | WANT(NAME))
 
 /* Samples that were put and are in no window. */
 struct unwritten {
@@ -46,6 +49,7 @@ struct windows {
 	uint64_t ended; /* when the source has ended, ns; 0: not yet */
 	struct window_accounts accounts;
 	struct window_groups groups;
+	struct window_lanes lanes;
 	VECTOR(struct loss) losses_kept; /* that came while no window could be written */
 	VECTOR(struct unwritten) unwritten; /* of the windows that are complete or failed */
 };
@@ -97,6 +101,7 @@ static void take_unwritten(struct windows *w, const struct window_trace *t)
 
 		add_unwritten(w, place, sink_unstored(t->writer, KIND_SAMPLE, place));
 	}
+	window_lanes_take_unwritten(&w->lanes, t);
 }
 
 /* Remove old windows, so that the open one has room within the budget. */
@@ -169,18 +174,29 @@ static void give_up_window(struct windows *w, struct window_trace *t, const stru
 	(void)window_trace_close(t, w->last_tick, &ignored);
 }
 
-static void begin_window(struct windows *w, uint64_t begin)
+/* Begin a window. Return 0, also if it cannot be written, or -ENOMEM. */
+static int begin_window(struct windows *w, uint64_t begin)
 {
 	struct error err = {""};
+	int failed = 0;
 	int ret = window_trace_open(&w->open, w->options.folder, begin, utc_of(w, begin), &err);
 
 	w->begin = begin;
 	window_groups_again(&w->groups);
-	if (ret < 0)
+	if (ret < 0) {
 		note_failed_window(w, &err);
-	else if (window_trace_describe(&w->open, w->stores, host_of_windows(w), &err) < 0 ||
-		 put_kept_losses(w, &w->open, &err) < 0)
+		return 0;
+	}
+	w->open.with_lanes = w->sink.wants & WANT(LANE);
+	ret = 0;
+	if (window_trace_describe(&w->open, w->stores, host_of_windows(w), &err) < 0 ||
+	    put_kept_losses(w, &w->open, &err) < 0)
 		give_up_window(w, &w->open, &err);
+	else
+		ret = window_lanes_put_states(&w->lanes, &w->open, w->stores, &failed, &err);
+	if (failed)
+		give_up_window(w, &w->open, &err);
+	return ret;
 }
 
 /* Put the part of the accounts that belongs to the window, as far as it is known. */
@@ -203,12 +219,23 @@ static uint64_t period_of_event(struct windows *w, uint64_t event)
 	return item ? ((struct event *)entity_store_record(item))->period : 0;
 }
 
+/* Return whether clients get a record: not the samples that are weighted, and their accounts. */
+static bool is_on_demand(struct windows *w, enum record_kind kind, const void *record)
+{
+	uint64_t event = kind == KIND_SAMPLE	? ((const struct sample *)record)->event
+			 : kind == KIND_ACCOUNT ? ((const struct account *)record)->event
+						: ((const struct loss *)record)->event;
+	struct entity_store_item *item = entity_store_find(&w->stores[KIND_EVENT], event);
+
+	return !item || !event_is_weighted(((struct event *)entity_store_record(item))->name);
+}
+
 /* Pass a record on for what clients ask for beside windows. Return 0 or -ENOMEM. */
 static int put_on_demand(struct windows *w, enum record_kind kind, const void *record)
 {
 	struct on_demand *d = w->options.demand;
 
-	return d ? on_demand_put(d, kind, record) : 0;
+	return d && is_on_demand(w, kind, record) ? on_demand_put(d, kind, record) : 0;
 }
 
 /* Put the samples that are due in a window which ends, and were not delivered, as losses. */
@@ -288,6 +315,41 @@ static void put_into_window(struct windows *w, enum record_kind kind, const void
 		add_unwritten(w, sample_place(s->event, s->cpu), 1);
 }
 
+/* Put the part of a record that belongs to a window, if any. Return whether it has none. */
+static bool put_part(struct windows *w, struct window_trace *t, enum record_kind kind,
+		     const void *record, const uint64_t range[2])
+{
+	struct error err = {""};
+	union merge_record r;
+
+	memcpy(&r, record, kinds[kind].size);
+	if (!window_lanes_cut(kind, &r, range[0], range[1]))
+		return true;
+	if (!t->writer)
+		return false;
+	if (window_trace_put(t, w->stores, kind, &r, &err) < 0)
+		give_up_window(w, t, &err);
+	return true;
+}
+
+/* Put a slice, edge, span or counter into the windows of its time. Return 0 or -ENOMEM. */
+static int take_lane_record(struct windows *w, enum record_kind kind, const void *record)
+{
+	const uint64_t open[2] = {w->begin, UINT64_MAX};
+	/* What comes too late for the window of its time belongs to the open one, but for slices.
+	 */
+	const uint64_t late[2] = {0, UINT64_MAX};
+	const uint64_t closing[2] = {w->closing.begin, w->closing_end};
+	bool before = w->closing.writer && w->begin;
+	bool written = !before || put_part(w, &w->closing, kind, record, closing);
+	struct error ignored;
+
+	if (!put_part(w, &w->open, kind, record, before || kind == KIND_SLICE ? open : late) ||
+	    !written)
+		w->lanes.unwritten[kind]++;
+	return window_lanes_take(&w->lanes, kind, record, &ignored);
+}
+
 /* Keep an entity for later windows; put it into those that have it, or have all of its kind. */
 static int keep_entity(struct windows *w, enum record_kind kind, const void *record)
 {
@@ -305,9 +367,11 @@ static int keep_entity(struct windows *w, enum record_kind kind, const void *rec
 		if (rc < 0)
 			give_up_window(w, both[i], &err);
 	}
-	if (!ret && w->options.demand)
+	if (!ret && w->options.demand && !(LANE_ENTITIES >> kind & 1))
 		on_demand_update(w->options.demand, kind, record);
-	return ret;
+	return ret || kind == KIND_NAME
+		       ? ret
+		       : window_lanes_take(&w->lanes, kind, record, &(struct error){""});
 }
 
 /* The source puts the host when it begins, and again when it ends. */
@@ -316,9 +380,7 @@ static int take_host(struct windows *w, const struct host *h)
 	int ret = entity_store_put(&w->hosts, h, 0);
 
 	w->ended = h->end;
-	if (!ret && !w->begin)
-		begin_window(w, h->start);
-	return ret;
+	return ret || w->begin ? ret : begin_window(w, h->start);
 }
 
 static int take_loss_of_window(struct windows *w, const struct loss *record)
@@ -341,6 +403,8 @@ static int windows_put(struct sink *s, enum record_kind kind, const void *record
 	struct windows *w = (struct windows *)s;
 	int ret = 0;
 
+	if (!record_choice_takes(&w->options.records, kind, record))
+		return 0;
 	if (kind == KIND_HOST)
 		ret = take_host(w, record);
 	else if (kind == KIND_ACCOUNT)
@@ -351,9 +415,11 @@ static int windows_put(struct sink *s, enum record_kind kind, const void *record
 		ret = take_loss_of_window(w, record);
 	else if (w->stores[kind].kind)
 		ret = keep_entity(w, kind, record);
+	else if (LANE_RECORDS >> kind & 1)
+		ret = take_lane_record(w, kind, record);
 	else
 		put_into_window(w, kind, record);
-	if (!ret && kind != KIND_HOST && kind != KIND_LOSS && !w->stores[kind].kind)
+	if (!ret && (kind == KIND_SAMPLE || kind == KIND_ACCOUNT))
 		ret = put_on_demand(w, kind, record);
 	return ret < 0 ? error_errno(err, ret, "cannot keep what was sampled") : 0;
 }
@@ -388,11 +454,13 @@ static int windows_tick(struct sink *s, uint64_t time, struct error *err)
 		ret = on_demand_tick(w->options.demand, time, err);
 	}
 	end = end > w->last_sample ? end : w->last_sample;
+	end = window_lanes_border(&w->lanes, end, w->last_sample);
 	if (w->closing.writer && time >= w->closing_end + NAMES_TIME)
 		complete_window(w, &w->closing, w->closing_end);
-	if (w->begin && end >= w->begin + w->options.length) {
+	/* The last window ends where the source has ended. */
+	if (w->begin && !w->ended && end >= w->begin + w->options.length) {
 		end_window(w, end);
-		begin_window(w, end);
+		ret = ret ? ret : begin_window(w, end);
 		if (w->options.demand && !ret)
 			ret = on_demand_end_window(w->options.demand, time, err);
 		if (!ret)
@@ -413,11 +481,11 @@ static int windows_forget(struct sink *s, struct error *err)
 static uint64_t windows_unstored(const struct sink *s, enum record_kind kind, uint64_t place)
 {
 	const struct windows *w = (const struct windows *)s;
-	uint64_t count = 0;
+	uint64_t count = w->lanes.unwritten[kind];
 
-	if (kind != KIND_SAMPLE)
+	if (kind != KIND_SAMPLE && !(LANE_RECORDS >> kind & 1))
 		return 0;
-	for (size_t i = 0; i < w->unwritten.count; i++)
+	for (size_t i = 0; kind == KIND_SAMPLE && i < w->unwritten.count; i++)
 		if (w->unwritten.items[i].place == place)
 			count += w->unwritten.items[i].count;
 	if (w->open.writer)
@@ -450,6 +518,7 @@ static void windows_free(struct sink *s)
 	entity_store_free(&w->hosts);
 	window_accounts_free(&w->accounts);
 	window_groups_free(&w->groups);
+	window_lanes_free(&w->lanes);
 	vector_free(&w->losses_kept);
 	vector_free(&w->unwritten);
 	free(w);
@@ -467,15 +536,22 @@ static const struct sink_ops windows_ops = {
 int window_sink(struct sink **out, const struct window_options *o, struct error *err)
 {
 	struct windows *w = calloc(1, sizeof(*w));
+	int ret;
 
 	if (!w)
 		return error_set(err, -ENOMEM, "out of memory");
-	w->sink = (struct sink){&windows_ops, WANTS(STORED_ENTITIES | WANT(HOST) | WANT(SAMPLE) |
-						    WANT(GROUP_TIME))};
+	w->sink = (struct sink){&windows_ops,
+				WANTS(STORED_ENTITIES | WANT(HOST) | WANT(SAMPLE) |
+				      WANT(GROUP_TIME) | record_choice_wants(&o->records))};
 	w->options = *o;
+	ret = o->records.sched ? window_lanes_begin(&w->lanes, err) : 0;
+	if (ret < 0) {
+		windows_free(&w->sink);
+		return ret;
+	}
 	entity_store_init(&w->hosts, KIND_HOST);
 	for (int kind = 0; kind < KIND_COUNT; kind++)
-		if (STORED_ENTITIES >> kind & 1)
+		if ((STORED_ENTITIES | (w->sink.wants & LANE_ENTITIES)) >> kind & 1)
 			entity_store_init(&w->stores[kind], (enum record_kind)kind);
 	if (o->demand) {
 		o->demand->stores = w->stores;

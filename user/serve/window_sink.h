@@ -5,7 +5,8 @@
  *
  * Windows are divided at a tick, when the source has put its accounts, so that those of a window
  * are exactly about its samples: a sample that was under way then is due in the next window. A
- * window stays open for some seconds after its end, for names that are still being looked up.
+ * window stays open for some seconds after its end, for names that are still being looked up, and
+ * for slices that lasted across its end (window_lanes.h).
  *
  * It may run for months: an entity is dropped when no later record can refer to it, as in
  * analyze/recent.h.
@@ -15,12 +16,14 @@
 
 #include "base/pipe.h"
 #include "serve/on_demand.h"
+#include "serve/record_choice.h"
 #include "serve/window_files.h"
 
 struct window_options {
 	const char *folder; /* must outlive the sink */
 	uint64_t length; /* of a window, ns */
 	struct window_budget budget;
+	struct record_choice records; /* of what is put, what windows get */
 	struct on_demand *demand; /* gets what the sink gets; NULL: there is none */
 	/* the wall clock at a CLOCK_BOOTTIME, both ns; NULL: the machine's */
 	uint64_t (*utc)(uint64_t boot);

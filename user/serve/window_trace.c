@@ -24,7 +24,7 @@ static int begin_window_trace(struct window_trace *w, uint64_t begin, uint64_t u
 
 	w->begin = begin;
 	w->utc = utc;
-	w->stacks = 0;
+	w->stacks = w->lanes = 0;
 	ret = trace_writer(&w->writer, w->path, err);
 	if (!ret)
 		ret = trace_writer_reserve(w->writer, err);
@@ -85,7 +85,8 @@ static int put_with_references(struct window_trace *w, const struct entity_store
 
 /*
  * Put an entity unless the window has it. One that is not in the stores yet, such as a frame whose
- * name is being looked up, is put when it comes (window_trace_update()).
+ * name is being looked up, is put when it comes (window_trace_update()). Stacks and lanes have
+ * functions of their own.
  */
 static int need_entity(struct window_trace *w, const struct entity_store *stores,
 		       enum record_kind kind, uint64_t id, struct error *err)
@@ -152,18 +153,114 @@ static int need_stack(struct window_trace *w, const struct entity_store *stores,
 	return ret;
 }
 
+/* Put the process or thread to which the number of a lane or slice refers, if to is one of them. */
+static int need_numbered(struct window_trace *w, const struct entity_store *stores,
+			 enum lane_reference to, uint64_t number, struct error *err)
+{
+	if (to == LANE_REFERENCE_THREAD)
+		return need_entity(w, stores, KIND_THREAD, number, err);
+	return to == LANE_REFERENCE_PROCESS ? need_entity(w, stores, KIND_PROCESS, number, err) : 0;
+}
+
+/* Replace the id of a lane by its id in the window; 0: the window has no such lane. */
+static void replace_lane(const struct window_trace *w, uint64_t *id)
+{
+	uint32_t known = *id ? index_get(&w->written[KIND_LANE], *id) : 0;
+
+	*id = known == INDEX_NONE ? 0 : known;
+}
+
+/*
+ * Put a lane, whose parent the window has, under the next id of the window. Ids of lanes must grow
+ * from record to record (analyze/states.h), and records refer to lanes in any order.
+ */
+static int put_next_lane(struct window_trace *w, const struct entity_store *stores,
+			 const struct lane *lane, struct error *err)
+{
+	struct lane l = *lane;
+	int ret = no_memory_for_window(index_put(&w->written[KIND_LANE], l.id, ++w->lanes), err);
+
+	l.id = w->lanes;
+	replace_lane(w, &l.parent);
+	/* After the lane has its id: the thread refers to the lane. */
+	if (!ret)
+		ret = need_numbered(w, stores, lane_traits(l.kind)->number, l.number, err);
+	return ret ? ret : put_lane(w->writer, &l, err);
+}
+
+/* Put a lane with those above it, unless the window has them, and replace its id as above. */
+static int need_lane(struct window_trace *w, const struct entity_store *stores, uint64_t *id,
+		     struct error *err)
+{
+	const struct lane *path[8]; /* from the lane upwards: a live source has three levels */
+	size_t count = 0;
+	int ret = 0;
+
+	for (uint64_t at = w->with_lanes ? *id : 0; at && count < 8;) {
+		struct entity_store_item *item;
+
+		if (index_get(&w->written[KIND_LANE], at) != INDEX_NONE)
+			break;
+		item = entity_store_find(&stores[KIND_LANE], at);
+		if (!item)
+			break;
+		path[count] = entity_store_record(item);
+		at = path[count++]->parent;
+	}
+	while (count-- && !ret)
+		ret = put_next_lane(w, stores, path[count], err);
+	replace_lane(w, id);
+	return ret;
+}
+
+/* Put the thread to which a slice or an edge refers by a number. */
+static int need_thread_of_record(struct window_trace *w, const struct entity_store *stores,
+				 enum record_kind kind, const union merge_record *r,
+				 struct error *err)
+{
+	struct entity_store_item *item;
+
+	if (kind == KIND_EDGE && r->edge.kind == EDGE_MIGRATION)
+		return need_entity(w, stores, KIND_THREAD, r->edge.value, err);
+	item = kind == KIND_SLICE ? entity_store_find(&stores[KIND_LANE], r->slice.lane) : NULL;
+	if (!item)
+		return 0;
+	return need_numbered(w, stores,
+			     lane_traits(((struct lane *)entity_store_record(item))->kind)->value,
+			     r->slice.value, err);
+}
+
 static int put_with_references(struct window_trace *w, const struct entity_store *stores,
 			       enum record_kind kind, union merge_record *r, struct error *err)
 {
-	int ret = 0;
+	int ret = need_thread_of_record(w, stores, kind, r, err);
 
 	for (const struct reference *f = references_of(kind); f && f->kind == kind && !ret; f++) {
 		uint64_t *id = (uint64_t *)((char *)r + f->offset);
 
-		ret = f->to == KIND_STACK ? need_stack(w, stores, id, err)
-					  : need_entity(w, stores, f->to, *id, err);
+		if (f->to == KIND_STACK)
+			ret = need_stack(w, stores, id, err);
+		else if (f->to == KIND_LANE)
+			ret = need_lane(w, stores, id, err);
+		else
+			ret = need_entity(w, stores, f->to, *id, err);
 	}
+	if (kind == KIND_LANE)
+		replace_lane(w, &r->id);
 	return ret ? ret : sink_put(w->writer, kind, r, err);
+}
+
+int window_trace_need(struct window_trace *w, const struct entity_store *stores,
+		      enum record_kind kind, uint64_t id, struct error *err)
+{
+	if (kind == KIND_LANE)
+		return need_lane(w, stores, &id, err);
+	return need_entity(w, stores, kind, id, err);
+}
+
+bool window_trace_has(const struct window_trace *w, enum record_kind kind, uint64_t id)
+{
+	return index_get(&w->written[kind], id) != INDEX_NONE;
 }
 
 int window_trace_put(struct window_trace *w, const struct entity_store *stores,

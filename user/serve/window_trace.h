@@ -16,10 +16,12 @@ struct window_trace {
 	uint64_t utc; /* when it began, ns since 1970 */
 	/*
 	 * entities in the trace, and those that its records refer to and that are to come: id -> id
-	 * in the trace, for stacks only; else 1
+	 * in the trace, for stacks and lanes only; else 1
 	 */
 	struct index written[KIND_COUNT];
 	uint32_t stacks; /* number of stacks in the trace, and the last id of one */
+	uint32_t lanes; /* the same for lanes */
+	bool with_lanes; /* threads have lanes; set after the trace was opened */
 	VECTOR(uint64_t) path_of_stack; /* working memory: ids, from a stack to its root */
 };
 
@@ -49,6 +51,11 @@ int window_trace_describe(struct window_trace *w, struct entity_store *stores,
  */
 int window_trace_put(struct window_trace *w, const struct entity_store *stores,
 		     enum record_kind kind, const void *record, struct error *err);
+/* Put an entity unless the window has it. Return 0 or a negative errno. */
+int window_trace_need(struct window_trace *w, const struct entity_store *stores,
+		      enum record_kind kind, uint64_t id, struct error *err);
+/* Return whether the window has an entity, or a record that refers to it. */
+bool window_trace_has(const struct window_trace *w, enum record_kind kind, uint64_t id);
 /*
  * Put an entity that is new, or of which more is known now, if the window refers to it. Return 0 or
  * a negative errno.
