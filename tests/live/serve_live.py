@@ -1,13 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shared by the tests of skein serve: the service in the background."""
+import os
+import pathlib
 import re
 import signal
 import subprocess
+import sys
 import time
 
 import live
 
 NAME = re.compile(r"\d{8}T\d{6}Z-\d+s(-\d+)?\.skein")
+CHOOSABLE = {"memory", "cpu", "pids", "cpuset", "freezer"}
+
+
+def chosen_hierarchy():
+    """Return the mount point of the hierarchy that skein records (capture/cgroup.c)."""
+    unified = None
+    for line in pathlib.Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines():
+        mount, (kind, _, options) = line.split()[4], line.split(" - ")[1].split(" ", 2)
+        if kind == "cgroup" and CHOOSABLE & set(options.split(",")):
+            return pathlib.Path(mount)
+        if kind == "cgroup2":
+            unified = unified or pathlib.Path(mount)
+    return unified
+
+
+def schedstat(pid):
+    """Return how long a thread has run and waited for a CPU, in s, by the kernel's own account."""
+    text = pathlib.Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii")
+    return [int(n) / 1e9 for n in text.split()[:2]]
 
 
 class Service:
@@ -64,3 +86,69 @@ class ServeTest(live.LiveTest):
                              stdin=subprocess.DEVNULL, env=live.clean_environment())
         self.assertEqual(run.returncode, status, run.stderr)
         return (run.stderr if status else run.stdout).decode()
+
+
+class Member:
+    """A Python program that is born in a control group."""
+
+    def __init__(self, group, code, *args, cpu=None):
+        reader, writer = os.pipe()
+
+        def enter():
+            (group / "cgroup.procs").write_text("0")
+            if cpu is not None:
+                os.sched_setaffinity(0, {cpu})
+            os.write(writer, " ".join(map(str, schedstat("self"))).encode())
+
+        self.process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", code, *args], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, preexec_fn=enter)  # pylint: disable=subprocess-popen-preexec-fn
+        self.begun = [float(n) for n in os.read(reader, 100).split()]
+        os.close(reader)
+        os.close(writer)
+
+    def end(self):
+        """Wait for its end. Return how long it ran and waited for a CPU in the group, in s."""
+        os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOWAIT)
+        ended = schedstat(self.process.pid)
+        self.process.wait()
+        return [after - before for after, before in zip(ended, self.begun)]
+
+    def number(self):
+        return float(self.process.stdout.read().split()[-1])
+
+
+class GroupTest(ServeTest):
+    """A test with control groups of its own."""
+
+    def setUp(self):
+        super().setUp()
+        self.top = chosen_hierarchy()
+        if not self.top:
+            self.skipTest("no control groups")
+
+    def end_process(self, process):
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+    def group(self, name):
+        path = self.top / f"skein-{os.getpid()}-{name}"
+        path.mkdir()
+        self.addCleanup(self.wait_for, lambda: self.removed(path))
+        return path
+
+    @staticmethod
+    def removed(path):
+        try:
+            path.rmdir()
+        except FileNotFoundError:
+            return True
+        except OSError:  # a process is still being reaped
+            return False
+        return True
+
+    def member(self, group, code, *args, cpu=None):
+        member = Member(group, code, *args, cpu=cpu)
+        self.addCleanup(self.end_process, member.process)
+        return member

@@ -6,6 +6,7 @@ limit of that, and what a killed service leaves.
 """
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -41,13 +42,24 @@ while True:
 """
 
 
+BURN = """
+import time
+while True:
+    if time.process_time() > 1:
+        print("burnt", flush=True)
+        break
+while True:
+    pass
+"""
+
+
 def may_use_real_time():
     code = "import os; os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))"
     return subprocess.run([sys.executable, "-c", code], stderr=subprocess.DEVNULL,
                           check=False).returncode == 0
 
 
-class FlightTest(serve_live.ServeTest):
+class FlightTest(serve_live.GroupTest):
     def setUp(self):
         super().setUp()
         self.memory = self.tmp / "memory"
@@ -192,6 +204,26 @@ class FlightTest(serve_live.ServeTest):
             "SELECT max(\"end\" - time) FROM span WHERE kind = 1"), 50_000_000)
         self.assertEqual(service.stop()[0], 0)
 
+    def test_service_cpu(self):
+        """A service of that name that uses a CPU has a trace; one of another name has none."""
+        groups = {name: self.group(name) for name in ("named", "other")}
+        condition = f"service-cpu(*/skein-{os.getpid()}-named)>2%/1s"
+        service = self.serve("--keep", f"{KEEP}s", "--keep-events", "sched",
+                             "--trigger", condition, "--trigger-limit", "1/1h", "--window", "1s")
+        self.member(groups["other"], BURN).process.stdout.readline()
+        # so many ticks, and readings of the sums
+        before = len(service.windows())
+        self.wait_for(lambda: len(service.windows()) >= before + 3, limit=120)
+        self.assertEqual(self.flights(), [])
+        self.member(groups["named"], BURN)
+        flight, = self.wait_for_flights(1)
+        self.assertIn("s-service-cpu.skein", flight.name)
+        why = live.Trace(flight).one("SELECT value FROM info WHERE key = 'flight.trigger'")
+        self.assertTrue(why.startswith(f"{condition}: /"), why)
+        self.assertTrue(why.endswith(f"/skein-{os.getpid()}-named"), why)
+        self.assertRegex(self.skein("report", flight), "Trigger +" + re.escape(condition))
+        self.assertEqual(service.stop()[0], 0)
+
     def test_killed(self):
         """A killed service leaves files in its two folders only, and the next one removes them."""
         temporary = self.tmp / "temporary"
@@ -229,6 +261,11 @@ class FlightTest(serve_live.ServeTest):
                 ("keep = 1h\n", "--keep is 1s to 10m"),
                 ("keep = 30s\ntrigger = pause>1s\n", "needs --keep-events with gc, jvm, python"),
                 ("keep = 9s\nkeep-events = gc\ntrigger = runqueue>1s\n", "with sched or all"),
+                ("keep = 9s\ntrigger = service-cpu>50%/5s\nno-sums = yes\n",
+                 "the trigger service-cpu>50%/5s needs the sums of control groups, which are off: "
+                 "--no-sums"),
+                ("keep = 9s\ntrigger = service-cpu(web)>50%/5s\ncomm = web\n",
+                 "which are off: options select a part of the machine"),
                 ("keep = 9s\nkeep-events = cycles\n", "cannot have cycles"),
                 ("keep = 9s\nkeep-events = nothing\n", ":2: keep-events: there is no event"),
                 ("keep = 9s\ntrigger-limit = 1\n", ":2: trigger-limit: '1': a number and")):

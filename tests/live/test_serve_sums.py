@@ -12,13 +12,11 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 
 import live
 import serve_live
 
 MIB = 1 << 20
-CHOOSABLE = {"memory", "cpu", "pids", "cpuset", "freezer"}
 # s: rounding of clocks, and what lies between a program's reading of a clock and its wait
 SLACK = 0.005
 TICKS = 0.04 # s: three fields of /proc/stat, each rounded down to 10 ms
@@ -65,24 +63,6 @@ print(time.monotonic() - begin)
 """
 
 
-def chosen_hierarchy():
-    """Return the mount point of the hierarchy that skein records (capture/cgroup.c)."""
-    unified = None
-    for line in pathlib.Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines():
-        mount, (kind, _, options) = line.split()[4], line.split(" - ")[1].split(" ", 2)
-        if kind == "cgroup" and CHOOSABLE & set(options.split(",")):
-            return pathlib.Path(mount)
-        if kind == "cgroup2":
-            unified = unified or pathlib.Path(mount)
-    return unified
-
-
-def schedstat(pid):
-    """Return how long a thread has run and waited for a CPU, in s, by the kernel's own account."""
-    text = pathlib.Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii")
-    return [int(n) / 1e9 for n in text.split()[:2]]
-
-
 def interrupted():
     """Return the s that all CPUs served interrupts or did not have; a thread's time lacks them."""
     with open("/proc/stat", encoding="ascii") as file:
@@ -90,69 +70,7 @@ def interrupted():
     return sum(int(fields[i]) for i in (6, 7, 8)) / os.sysconf("SC_CLK_TCK")
 
 
-class Member:
-    """A Python program that is born in a control group."""
-
-    def __init__(self, group, code, *args, cpu=None):
-        reader, writer = os.pipe()
-
-        def enter():
-            (group / "cgroup.procs").write_text("0")
-            if cpu is not None:
-                os.sched_setaffinity(0, {cpu})
-            os.write(writer, " ".join(map(str, schedstat("self"))).encode())
-
-        self.process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", code, *args], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, preexec_fn=enter)  # pylint: disable=subprocess-popen-preexec-fn
-        self.begun = [float(n) for n in os.read(reader, 100).split()]
-        os.close(reader)
-        os.close(writer)
-
-    def end(self):
-        """Wait for its end. Return how long it ran and waited for a CPU in the group, in s."""
-        os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOWAIT)
-        ended = schedstat(self.process.pid)
-        self.process.wait()
-        return [after - before for after, before in zip(ended, self.begun)]
-
-    def number(self):
-        return float(self.process.stdout.read().split()[-1])
-
-
-class ServeSumsTest(serve_live.ServeTest):
-    def setUp(self):
-        super().setUp()
-        self.top = chosen_hierarchy()
-        if not self.top:
-            self.skipTest("no control groups")
-
-    def end_process(self, process):
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
-
-    def group(self, name):
-        path = self.top / f"skein-{os.getpid()}-{name}"
-        path.mkdir()
-        self.addCleanup(self.wait_for, lambda: self.removed(path))
-        return path
-
-    @staticmethod
-    def removed(path):
-        try:
-            path.rmdir()
-        except FileNotFoundError:
-            return True
-        except OSError:  # a process is still being reaped
-            return False
-        return True
-
-    def member(self, group, code, *args, cpu=None):
-        member = Member(group, code, *args, cpu=cpu)
-        self.addCleanup(self.end_process, member.process)
-        return member
-
+class ServeSumsTest(serve_live.GroupTest):
     def sums(self, *files):
         """Return the s by state and wait, of each group of the test."""
         where = files or ("--last", "1h", "--folder", self.folder)

@@ -21,11 +21,12 @@ static struct error err;
 START_TEST(parses_and_shows)
 {
 	static const char *const same[] = {
-		"runqueue>20ms",	"runqueue>1500us",	 "pause>2s",
-		"cpu-pressure>50%/10s", "io-pressure>0%/1500ms", "memory-pressure>99%/60s",
+		"runqueue>20ms",	"runqueue>1500us",	   "pause>2s",
+		"cpu-pressure>50%/10s", "io-pressure>0%/1500ms",   "memory-pressure>99%/60s",
+		"service-cpu>150%/2s",	"service-cpu(web)>0%/10s", "service-cpu((*)>a)>409600%/1s",
 	};
 	struct trigger t;
-	char shown[64];
+	char shown[TRIGGER_TEXT_SIZE];
 
 	for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++) {
 		ck_assert_msg(trigger_parse(&t, same[i], &err) == 0, "%s", err.text);
@@ -55,6 +56,15 @@ START_TEST(refuses)
 		{"cpu-pressure>-1%/10s", "such as 50%/10s"},
 		{"cpu-pressure>50%/999ms", "1s to 1m"},
 		{"cpu-pressure>50%/61s", "1s to 1m"},
+		{"cpu-pressure(web)>50%/10s", "is no trigger"},
+		{"service-cpu>409601%/10s", "such as 50%/10s"},
+		{"service-cpu>50%", "such as 50%/10s"},
+		{"service-cpu()>50%/10s", "is no trigger"},
+		{"service-cpu(web>50%/10s", "is no trigger"},
+		{"service-cpu(web)/10s", "is no trigger"},
+		{"service-cpu(0123456789012345678901234567890123456789012345678901234567890123"
+		 "0123456789012345678901234567890123456789012345678901234567890123)>1%/1s",
+		 "is no trigger"},
 	};
 	struct trigger t = {.limit = 7};
 
@@ -143,7 +153,8 @@ START_TEST(pressure_over_time)
 	unsigned long long total = 0;
 	unsigned int met = 0;
 
-	low = high = (struct pressure){.file = memfd_create("pressure", 0), .time = 4 * SECOND};
+	low = high =
+		(struct pressure){.file = memfd_create("pressure", 0), .readings.time = 4 * SECOND};
 	for (uint64_t at = 1; at < 400; at++) {
 		bool busy = at < 150 || at > 250;
 
@@ -163,11 +174,15 @@ struct met {
 	unsigned int count;
 	uint64_t at;
 	enum trigger_kind kind;
+	char of[64]; /* the services, each with a blank behind it */
 };
 
-static void note_met(void *context, const struct trigger *t, uint64_t at)
+static void note_met(void *context, const struct trigger *t, const char *of, uint64_t at)
 {
 	struct met *m = context;
+	size_t used = strlen(m->of);
+
+	snprintf(m->of + used, sizeof(m->of) - used, "%s%s", of ? of : "", of ? " " : "");
 
 	m->count++;
 	m->at = at;
@@ -263,5 +278,106 @@ START_TEST(finds_pauses)
 }
 END_TEST
 
+/* A service that was watched for a while: which triggers it has met. */
+struct service_scene {
+	struct trigger_watch *watch;
+	trigger_list triggers;
+	struct met met;
+	struct trigger_events events;
+};
+
+static void begin_services(struct service_scene *s, const char *first, const char *second)
+{
+	struct trigger t;
+
+	*s = (struct service_scene){.events = {note_met, &s->met}};
+	ck_assert_int_eq(trigger_parse(&t, first, &err), 0);
+	ck_assert_int_eq(vector_push(&s->triggers, t), 0);
+	ck_assert_int_eq(trigger_parse(&t, second, &err), 0);
+	ck_assert_int_eq(vector_push(&s->triggers, t), 0);
+	ck_assert_int_eq(trigger_watch_new(&s->watch, &s->triggers, &s->events, &err), 0);
+}
+
+static void end_services(struct service_scene *s)
+{
+	trigger_watch_free(s->watch);
+	vector_free(&s->triggers);
+}
+
+/* A control group has been in a state for so long since the source began, ns. */
+static void put_use(struct service_scene *s, const char *path, const char *service,
+		    enum slice_state state, uint64_t ns)
+{
+	const struct group_time r = {1, path, state, 0, service, ns, 1};
+
+	ck_assert_int_eq(trigger_watch_put(s->watch, KIND_GROUP_TIME, &r, &err), 0);
+}
+
+static void tick_services(struct service_scene *s, uint64_t second)
+{
+	ck_assert_int_eq(trigger_watch_tick(s->watch, second * SECOND, &err), 0);
+}
+
+/*
+ * Two groups of the service web take 60 % of a core each, from 20 s to 40 s and from 60 s to 80 s:
+ * above 100 % is met twice. Batch has a steady 90 %, and waits a lot, which does not count.
+ */
+START_TEST(service_uses_cpu)
+{
+	struct service_scene s;
+	uint64_t web = 0, batch = 0;
+
+	begin_services(&s, "service-cpu>100%/5s", "service-cpu(w?b)>130%/5s");
+	for (uint64_t at = 100; at < 200; at++) {
+		bool busy = (at >= 120 && at < 140) || (at >= 160 && at < 180);
+
+		web += busy ? SECOND * 6 / 10 : SECOND / 10;
+		batch += SECOND * 9 / 10;
+		put_use(&s, "/a", "web", STATE_RUNNING, web);
+		put_use(&s, "/b", "web", STATE_RUNNING, web);
+		put_use(&s, "/c", "batch", STATE_RUNNING, batch);
+		put_use(&s, "/c", "batch", STATE_RUNNABLE, 10 * batch);
+		put_use(&s, "[other]", "", STATE_RUNNING, 4 * batch);
+		tick_services(&s, at);
+		/* 1.2 s in four of five seconds are not enough, in all of them they are */
+		ck_assert_uint_eq(s.met.count, at < 124 ? 0 : at < 164 ? 1 : 2);
+	}
+	ck_assert_str_eq(s.met.of, "web web ");
+	ck_assert_uint_eq(s.met.at, 164 * SECOND);
+	end_services(&s);
+}
+END_TEST
+
+/*
+ * A group that is new, or begins at 0 again after it was forgotten: what it ran before that does
+ * not count again. It belongs to no service, so its path is its name.
+ */
+START_TEST(service_comes_and_goes)
+{
+	struct service_scene s;
+
+	begin_services(&s, "service-cpu>50%/4s", "service-cpu(/new)>80%/4s");
+	for (uint64_t at = 100; at < 120; at++)
+		tick_services(&s, at);
+	for (uint64_t at = 120; at < 124; at++) {
+		put_use(&s, "/new", "", STATE_RUNNING, (at - 119) * SECOND);
+		tick_services(&s, at);
+		/* 2 of 4 s are not more than half, 3 of them are; 4 are above the other limit */
+		ck_assert_uint_eq(s.met.count, at < 122 ? 0 : at < 123 ? 1 : 2);
+	}
+	put_use(&s, "/new", "", STATE_RUNNING, 0);
+	for (uint64_t at = 124; at < 300; at++)
+		tick_services(&s, at);
+	put_use(&s, "/new", "", STATE_RUNNING, SECOND);
+	tick_services(&s, 300);
+	ck_assert_uint_eq(s.met.count, 2);
+	put_use(&s, "/new", "", STATE_RUNNING, 3 * SECOND);
+	tick_services(&s, 301);
+	ck_assert_uint_eq(s.met.count, 3);
+	ck_assert_str_eq(s.met.of, "/new /new /new ");
+	end_services(&s);
+}
+END_TEST
+
 SUITE("triggers", parses_and_shows, refuses, parses_limits, limits_hold, pressure_over_time,
-      finds_waits_for_a_cpu, finds_pauses)
+      finds_waits_for_a_cpu, finds_pauses, service_uses_cpu, service_comes_and_goes)

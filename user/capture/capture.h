@@ -42,6 +42,7 @@ struct capture_progress {
 	unsigned int rate; /* index of the present rate: see capture_rates */
 	uint64_t frequency; /* of that rate, Hz; 0 if a period was given */
 	uint64_t slower, faster; /* changes of the rate so far */
+	bool sums; /* times of control groups are added up */
 	bool waiting; /* the recording has not begun yet: --delay, --paused */
 	bool paused; /* nothing is recorded now */
 	bool preparing; /* unwind tables are being made before sampling starts */

@@ -10,6 +10,7 @@ int live_groups_load(struct live *l, struct error *err)
 
 	if (!l->options.probes.groups || part)
 		return 0;
+	l->progress.sums = true;
 	return group_sums_load(&l->probes.groups, l->program, err);
 }
 

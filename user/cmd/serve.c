@@ -257,6 +257,8 @@ static bool serve_continues(void *context, const struct capture_progress *p)
 	serve_read_signals(s);
 	serve_http_poll(&s->http, p);
 	serve_flight_poll(&s->flight);
+	if (!p->preparing && !p->sums)
+		serve_flight_lacks_sums(&s->flight);
 	if (s->windows) {
 		warn_of_failed_windows(s);
 		notify_progress(s, p);
@@ -411,11 +413,24 @@ static void choose_window_folder(struct service_run *s)
 		snprintf(s->folder, sizeof(s->folder), "%s", WINDOW_FOLDER);
 }
 
+/* Return why there are no sums of control groups; NULL if there are, as far as options decide. */
+static const char *why_no_sums(const struct serve_options *o)
+{
+	const struct targets *t = &o->targets;
+
+	if (o->no_sums)
+		return "--no-sums";
+	return t->pids.count || t->tids.count || t->comm || t->cgroup || t->cpus || t->pod
+		       ? "options select a part of the machine"
+		       : NULL;
+}
+
 static int check_serve_options(const struct serve_options *o)
 {
 	if (o->window < WINDOW_MIN || o->window > WINDOW_MAX)
 		return log_error(2, "serve: --window is 1s to 24h");
-	if (flight_settings_check(&o->flight) || serve_events_check(&o->events, &o->flight.events))
+	if (flight_settings_check(&o->flight, why_no_sums(o)) ||
+	    serve_events_check(&o->events, &o->flight.events))
 		return 2;
 	return targets_check(&o->targets, "serve");
 }

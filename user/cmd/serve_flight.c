@@ -48,17 +48,31 @@ struct record_events flight_settings_events(const struct flight_settings *f)
 	return e;
 }
 
-/* Return whether the events have what a trigger looks at. */
-static bool has_records_of_trigger(const struct flight_settings *f, const struct trigger *t)
+/* Check that the service has what a trigger looks at. */
+static int check_trigger(const struct flight_settings *f, const struct trigger *t,
+			 const char *no_sums)
 {
-	if (t->kind == TRIGGER_RUNQUEUE)
-		return flight_settings_events(f).sched;
-	return t->kind != TRIGGER_PAUSE || f->events.parts & PAUSE_PARTS;
+	const char *words = NULL;
+	char shown[TRIGGER_TEXT_SIZE];
+
+	if (t->kind == TRIGGER_RUNQUEUE && !flight_settings_events(f).sched)
+		words = "sched or all";
+	if (t->kind == TRIGGER_PAUSE && !(f->events.parts & PAUSE_PARTS))
+		words = "gc, jvm, python or runtime";
+	if (words)
+		return log_error(2, "serve: the trigger %s needs --keep-events with %s",
+				 trigger_show(t, shown, sizeof(shown)), words);
+	if (t->kind == TRIGGER_SERVICE_CPU && no_sums)
+		return log_error(2,
+				 "serve: the trigger %s needs the sums of control groups, which "
+				 "are off: %s",
+				 trigger_show(t, shown, sizeof(shown)), no_sums);
+	return 0;
 }
 
-int flight_settings_check(const struct flight_settings *f)
+int flight_settings_check(const struct flight_settings *f, const char *no_sums)
 {
-	char shown[64];
+	int ret = 0;
 
 	if (!f->keep && (f->triggers.count || f->events.given))
 		return log_error(2, "serve: --trigger and --keep-events need --keep");
@@ -70,19 +84,14 @@ int flight_settings_check(const struct flight_settings *f)
 		return log_error(2, "serve: --after is at most 1m");
 	if (f->memory < MEMORY_MIN)
 		return log_error(2, "serve: --keep-memory is at least 1M");
-	for (size_t i = 0; i < f->triggers.count; i++)
-		if (!has_records_of_trigger(f, &f->triggers.items[i]))
-			return log_error(2, "serve: the trigger %s needs --keep-events with %s",
-					 trigger_show(&f->triggers.items[i], shown, sizeof(shown)),
-					 f->triggers.items[i].kind == TRIGGER_PAUSE
-						 ? "gc, jvm, python or runtime"
-						 : "sched or all");
-	return 0;
+	for (size_t i = 0; i < f->triggers.count && !ret; i++)
+		ret = check_trigger(f, &f->triggers.items[i], no_sums);
+	return ret;
 }
 
 void flight_settings_print(const struct flight_settings *f)
 {
-	char keep[32], after[32], memory[32], shown[64];
+	char keep[32], after[32], memory[32], shown[TRIGGER_TEXT_SIZE];
 
 	if (!f->keep)
 		return;
@@ -107,7 +116,9 @@ static bool equal_triggers(const trigger_list *a, const trigger_list *b)
 		return false;
 	for (size_t i = 0; i < a->count; i++)
 		if (a->items[i].kind != b->items[i].kind ||
-		    a->items[i].limit != b->items[i].limit || a->items[i].time != b->items[i].time)
+		    a->items[i].limit != b->items[i].limit ||
+		    a->items[i].time != b->items[i].time ||
+		    strcmp(a->items[i].service, b->items[i].service) != 0)
 			return false;
 	return true;
 }
@@ -193,6 +204,7 @@ int serve_flight_open(struct serve_flight *s, const struct flight_settings *f,
 		ret = flight_new(&s->flight, *out, &o, err);
 	if (ret)
 		return ret;
+	s->triggers = &f->triggers;
 	*out = flight_sink(s->flight);
 	if (!flight_ring_in_memory(s->ring))
 		log_warn("serve: the flight recorder keeps its part on a disk: %s is not in memory",
@@ -240,6 +252,22 @@ void serve_flight_poll(struct serve_flight *s)
 		log_info("serve: the trigger %s was met, the trace is %s", c.condition, c.last);
 	log_flight_problems(s, &c);
 	s->seen = c;
+}
+
+void serve_flight_lacks_sums(struct serve_flight *s)
+{
+	char shown[TRIGGER_TEXT_SIZE];
+
+	for (size_t i = 0; s->flight && !s->without_sums && i < s->triggers->count; i++) {
+		const struct trigger *t = &s->triggers->items[i];
+
+		if (t->kind != TRIGGER_SERVICE_CPU)
+			continue;
+		log_warn("serve: the trigger %s is never met: only a part of the machine is "
+			 "recorded here, so there are no sums of control groups",
+			 trigger_show(t, shown, sizeof(shown)));
+		s->without_sums = true;
+	}
 }
 
 void serve_flight_signal(struct serve_flight *s)

@@ -64,8 +64,11 @@ int flight_set_limits(void *options, const char *value, struct error *err);
 	"RUNTIME_DIRECTORY\tWhere --keep has its memory, in a unit with RuntimeDirectory=; else " \
 	"/run/skein.\n"
 
-/* Check what belongs together. Return 0 or an exit status, after an error message. */
-int flight_settings_check(const struct flight_settings *f);
+/*
+ * Check what belongs together; no_sums: why there are no sums of control groups, NULL if there are.
+ * Return 0 or an exit status, after an error message.
+ */
+int flight_settings_check(const struct flight_settings *f, const char *no_sums);
 /* Return what the flight recorder keeps; it points to what f does. */
 struct record_events flight_settings_events(const struct flight_settings *f);
 /* Print them as a sentence, if there is a flight recorder. */
@@ -86,9 +89,11 @@ void flight_settings_drop(struct flight_settings *f, struct flight_given given);
 /* The flight recorder of a run. Zeroed memory: there is none. */
 struct serve_flight {
 	struct flight *flight; /* NULL: there is none */
+	const trigger_list *triggers;
 	char ring[PATH_MAX];
 	struct flight_counts seen; /* what was logged */
 	bool suppressed; /* logged since the last flight */
+	bool without_sums; /* logged that a trigger lacks them */
 };
 
 /*
@@ -101,6 +106,11 @@ int serve_flight_open(struct serve_flight *s, const struct flight_settings *f,
 void serve_flight_close(struct serve_flight *s);
 /* Do what is due, and log what has happened. */
 void serve_flight_poll(struct serve_flight *s);
+/*
+ * The recording has no sums of control groups, which options do not decide alone: log it if a
+ * trigger needs them.
+ */
+void serve_flight_lacks_sums(struct serve_flight *s);
 /* SIGUSR1 has come. */
 void serve_flight_signal(struct serve_flight *s);
 bool serve_flight_wants_open_waits(struct serve_flight *s);

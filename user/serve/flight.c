@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "serve/trigger_watch.h"
 #include "trace/trace.h"
 
@@ -27,7 +28,7 @@ struct next_flight {
 	bool complete; /* it may be copied */
 	uint64_t at, due; /* when the trigger was met, when the flight may be copied: ns */
 	char reason[FLIGHT_REASON_SIZE];
-	char condition[64]; /* as the user wrote it, or the reason */
+	char condition[TRIGGER_TEXT_SIZE]; /* as the user wrote it, or the reason */
 };
 
 struct flight {
@@ -99,12 +100,15 @@ int flight_trigger(struct flight *f, const char *reason)
 	return ask_for_flight(f, reason, reason, flight_clock(CLOCK_BOOTTIME));
 }
 
-static void on_trigger_met(void *context, const struct trigger *t, uint64_t at)
+static void on_trigger_met(void *context, const struct trigger *t, const char *of, uint64_t at)
 {
-	char condition[64];
+	char condition[TRIGGER_TEXT_SIZE], name[TRIGGER_SERVICE_SIZE];
 
-	(void)ask_for_flight(context, trigger_word(t->kind),
-			     trigger_show(t, condition, sizeof(condition)), at);
+	trigger_show(t, condition, sizeof(condition));
+	if (of && strcmp(of, t->service) != 0)
+		text_append(condition, sizeof(condition), strlen(condition), ": %s",
+			    text_clean(of, name, sizeof(name)));
+	(void)ask_for_flight(context, trigger_word(t->kind), condition, at);
 }
 
 bool flight_wants_open_waits(struct flight *f)
@@ -221,11 +225,13 @@ static int flight_tick(struct sink *s, uint64_t time, struct error *err)
 {
 	struct flight *f = (struct flight *)s;
 	struct error failure = {""};
+	int ret;
 
 	if (f->ring && sink_tick(f->ring, time, &failure) < 0)
 		end_ring(f, &failure);
 	f->next.complete = f->next.pending && f->next.asked;
-	return sink_tick(f->windows, time, err);
+	ret = f->ring ? trigger_watch_tick(f->watch, time, err) : 0;
+	return ret ? ret : sink_tick(f->windows, time, err);
 }
 
 static int flight_forget(struct sink *s, struct error *err)

@@ -39,8 +39,8 @@ struct flight_counts {
 	uint64_t failed; /* flights that could not be written */
 	bool off; /* the ring failed */
 	char last[PATH_MAX]; /* path of the last flight */
-	char condition[64]; /* for which that was written */
-	char refused[64]; /* the condition that was suppressed last */
+	char condition[TRIGGER_TEXT_SIZE]; /* for which that was written */
+	char refused[TRIGGER_TEXT_SIZE]; /* the condition that was suppressed last */
 	char problem[256]; /* what failed last */
 };
 

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #define NSEC_PER_USEC 1000ULL
-#define READINGS_PER_TIME 32 /* fewer than PRESSURE_READINGS, as rounds come late */
 
 int pressure_open(struct pressure *p, const char *resource, uint64_t time, struct error *err)
 {
@@ -28,7 +27,7 @@ int pressure_open(struct pressure *p, const char *resource, uint64_t time, struc
 		error_hint(err, "the kernel needs psi=1 on its command line");
 		return ret;
 	}
-	*p = (struct pressure){.file = fd, .time = time};
+	*p = (struct pressure){.file = fd, .readings.time = time};
 	return 0;
 }
 
@@ -37,28 +36,6 @@ void pressure_close(struct pressure *p)
 	if (p->file >= 0)
 		close(p->file);
 	p->file = -1;
-}
-
-/* Add a reading: the time now, and the total of waiting, ns. */
-static bool pressure_add(struct pressure *p, uint64_t now, uint64_t total, uint64_t percent)
-{
-	uint64_t i = p->count, oldest = i > PRESSURE_READINGS ? i - PRESSURE_READINGS : 0;
-	bool above = false, was = p->above;
-
-	if (i && now < p->readings[(i - 1) % PRESSURE_READINGS].at + p->time / READINGS_PER_TIME)
-		return false;
-	while (i > oldest && p->readings[(i - 1) % PRESSURE_READINGS].at + p->time > now)
-		i--;
-	if (i > oldest) { /* the latest reading that is old enough */
-		uint64_t at = p->readings[(i - 1) % PRESSURE_READINGS].at;
-		uint64_t before = p->readings[(i - 1) % PRESSURE_READINGS].total;
-
-		above = total > before && (total - before) > (now - at) / 100 * percent;
-	}
-	p->readings[p->count % PRESSURE_READINGS].at = now;
-	p->readings[p->count++ % PRESSURE_READINGS].total = total;
-	p->above = above;
-	return above && !was;
 }
 
 bool pressure_read(struct pressure *p, uint64_t now, uint64_t percent)
@@ -77,5 +54,5 @@ bool pressure_read(struct pressure *p, uint64_t now, uint64_t percent)
 	at = strstr(text, "total="); /* of the line "some", the first one */
 	if (!at || sscanf(at, "total=%llu", &total) != 1)
 		return false;
-	return pressure_add(p, now, total * NSEC_PER_USEC, percent);
+	return readings_add(&p->readings, now, total * NSEC_PER_USEC, percent);
 }

@@ -12,19 +12,12 @@
 #include <stdint.h>
 
 #include "base/error.h"
-
-#define PRESSURE_READINGS 64
+#include "serve/readings.h"
 
 /* A resource's pressure over the last time ns. */
 struct pressure {
 	int file; /* descriptor; -1: none */
-	uint64_t time; /* ns */
-	/* readings, the oldest overwritten by the next; at least time / 32 apart */
-	struct {
-		uint64_t at, total; /* ns: the time of the reading, and all waiting until then */
-	} readings[PRESSURE_READINGS];
-	uint64_t count; /* number of readings so far */
-	bool above; /* the limit was exceeded at the last reading */
+	struct readings readings; /* of all waiting */
 };
 
 /* Open the file of a resource: cpu, io or memory. Return 0 or a negative errno. */

@@ -11,7 +11,7 @@
 #include "base/text.h"
 
 #define NSEC_PER_SEC 1000000000ULL
-#define PRESSURE_TIME_MAX (60 * NSEC_PER_SEC)
+#define SHARE_OF_CORES_MAX 409600 /* percent of a core: 4,096 cores */
 #define VALUE_SIZE 32 /* of a limit as text */
 
 static const struct trigger_row {
@@ -29,7 +29,7 @@ const char *trigger_word(unsigned int kind)
 
 static int refuse_trigger(const char *text, struct error *err)
 {
-	char forms[256] = "";
+	char forms[320] = "";
 	size_t used = 0;
 
 	for (unsigned int i = 0; i < TRIGGER_KIND_COUNT; i++)
@@ -49,39 +49,66 @@ static int parse_trigger_time(const char *text, uint64_t *out, struct error *err
 	return ret || *out ? ret : error_set(err, -EINVAL, "the time must be more than 0");
 }
 
-/* Parse a share and a time, such as 50%/10s. */
-static int parse_pressure(struct trigger *t, const char *text, struct error *err)
+/* Parse a share below a limit and a time, such as 50%/10s. */
+static int parse_share(struct trigger *t, const char *text, uint64_t below, struct error *err)
 {
 	char *end;
 
 	t->limit = strtoull(text, &end, 10);
-	if (text[0] < '0' || text[0] > '9' || strncmp(end, "%/", 2) != 0 || t->limit > 99)
+	if (text[0] < '0' || text[0] > '9' || strncmp(end, "%/", 2) != 0 || t->limit >= below)
 		return error_set(err, -EINVAL,
 				 "'%.40s': a share and a time are expected, such as "
 				 "50%%/10s",
 				 text);
 	if (parse_trigger_time(end + 2, &t->time, err) < 0)
 		return -EINVAL;
-	if (t->time < NSEC_PER_SEC || t->time > PRESSURE_TIME_MAX)
+	if (t->time < NSEC_PER_SEC || t->time > TRIGGER_SHARE_TIME_MAX)
 		return error_set(err, -EINVAL, "'%.40s': the time is 1s to 1m", text);
 	return 0;
+}
+
+/* Parse the pattern behind service-cpu, up to the last ")>". Return what follows; NULL: wrong. */
+static const char *parse_service(struct trigger *t, const char *text)
+{
+	const char *end = NULL;
+
+	for (const char *at = text; (at = strstr(at, ")>")); at++)
+		end = at;
+	if (*text != '(' || !end || end == text + 1 || end - text > (int)sizeof(t->service))
+		return NULL;
+	snprintf(t->service, sizeof(t->service), "%.*s", (int)(end - text) - 1, text + 1);
+	return end + 1;
+}
+
+/* Parse the word of a condition. Return what follows, from the > on; NULL: there is no such one. */
+static const char *parse_trigger_word(struct trigger *t, const char *text)
+{
+	size_t length = strcspn(text, "(>");
+
+	for (unsigned int i = 0; i < TRIGGER_KIND_COUNT; i++)
+		if (strlen(trigger_rows[i].word) == length &&
+		    !strncmp(trigger_rows[i].word, text, length))
+			t->kind = (enum trigger_kind)i;
+	text += length;
+	if (t->kind == TRIGGER_SERVICE_CPU && *text == '(')
+		return parse_service(t, text);
+	return t->kind != TRIGGER_KIND_COUNT && *text == '>' ? text : NULL;
 }
 
 int trigger_parse(struct trigger *out, const char *text, struct error *err)
 {
 	struct trigger t = {.kind = TRIGGER_KIND_COUNT};
-	size_t length = strcspn(text, ">");
+	const char *limit = parse_trigger_word(&t, text);
 	int ret;
 
-	for (unsigned int i = 0; i < TRIGGER_KIND_COUNT; i++)
-		if (strlen(trigger_rows[i].word) == length &&
-		    !strncmp(trigger_rows[i].word, text, length))
-			t.kind = (enum trigger_kind)i;
-	if (t.kind == TRIGGER_KIND_COUNT || !text[length])
+	if (!limit)
 		return refuse_trigger(text, err);
-	text += length + 1;
-	ret = t.kind >= TRIGGER_CPU_PRESSURE ? parse_pressure(&t, text, err)
-					     : parse_trigger_time(text, &t.limit, err);
+	if (t.kind == TRIGGER_SERVICE_CPU)
+		ret = parse_share(&t, limit + 1, SHARE_OF_CORES_MAX + 1, err);
+	else if (t.kind >= TRIGGER_CPU_PRESSURE)
+		ret = parse_share(&t, limit + 1, 100, err);
+	else
+		ret = parse_trigger_time(limit + 1, &t.limit, err);
 	if (!ret)
 		*out = t;
 	return ret;
@@ -108,7 +135,8 @@ char *trigger_show(const struct trigger *t, char *buf, size_t size)
 	char time[VALUE_SIZE];
 
 	if (t->kind >= TRIGGER_CPU_PRESSURE)
-		snprintf(buf, size, "%s>%llu%%/%s", word, (unsigned long long)t->limit,
+		snprintf(buf, size, "%s%s%s%s>%llu%%/%s", word, *t->service ? "(" : "", t->service,
+			 *t->service ? ")" : "", (unsigned long long)t->limit,
 			 show_exact_time(t->time, time, sizeof(time)));
 	else
 		snprintf(buf, size, "%s>%s", word, show_exact_time(t->limit, time, sizeof(time)));

@@ -26,7 +26,9 @@
 	X(CPU_PRESSURE, "cpu-pressure", "SHARE%/TIME", \
 	  "some thread waited for a CPU in more than SHARE of the last TIME, 1s to 1m") \
 	X(IO_PRESSURE, "io-pressure", "SHARE%/TIME", "the same for input and output") \
-	X(MEMORY_PRESSURE, "memory-pressure", "SHARE%/TIME", "the same for memory")
+	X(MEMORY_PRESSURE, "memory-pressure", "SHARE%/TIME", "the same for memory") \
+	X(SERVICE_CPU, "service-cpu", "SHARE%/TIME", \
+	  "a service used more than SHARE of one core; service-cpu(GLOB): one of that name")
 
 #define TRIGGER_HELP_LINE(NAME, word, form, text) word ">" form ": " text ".\n"
 /* A line for each condition, and a last one for what needs no condition. */
@@ -41,10 +43,16 @@ enum trigger_kind { TRIGGER_KINDS(ENUM_TRIGGER) TRIGGER_KIND_COUNT };
 /* Reason of a trace that a signal asked for. */
 #define TRIGGER_SIGNAL "signal"
 
+#define TRIGGER_SERVICE_SIZE 128 /* bytes of a pattern of services, with the NUL */
+/* Bytes that trigger_show() writes at most, and the name of a service in addition. */
+#define TRIGGER_TEXT_SIZE (2 * TRIGGER_SERVICE_SIZE)
+#define TRIGGER_SHARE_TIME_MAX ((uint64_t)60 * 1000000000) /* ns */
+
 struct trigger {
 	enum trigger_kind kind;
-	uint64_t limit; /* ns; of pressure a share, percent */
-	uint64_t time; /* ns, of pressure only */
+	uint64_t limit; /* ns; of pressure and of CPU time a share, percent */
+	uint64_t time; /* ns, of those only */
+	char service[TRIGGER_SERVICE_SIZE]; /* of TRIGGER_SERVICE_CPU: a pattern; "": any */
 };
 
 typedef VECTOR(struct trigger) trigger_list;

@@ -8,6 +8,7 @@
 
 #include "analyze/states.h"
 #include "serve/pressure.h"
+#include "serve/service_watch.h"
 
 /* Lanes of runtimes that are known: the last so many. */
 #define RUNTIME_LANES_MAX 4096
@@ -18,7 +19,9 @@ struct trigger_watch {
 	struct states *states; /* of threads; NULL: no trigger needs them */
 	struct pressure *pressures; /* of the trigger with the same index */
 	VECTOR(uint64_t) runtime_lanes; /* lane.id, in order */
+	struct service_watch services;
 	bool pauses; /* a trigger needs spans */
+	bool uses; /* a trigger needs the CPU time of services */
 };
 
 static void meet_longer(const struct trigger_watch *w, enum trigger_kind kind, uint64_t length,
@@ -28,7 +31,7 @@ static void meet_longer(const struct trigger_watch *w, enum trigger_kind kind, u
 		const struct trigger *t = &w->triggers->items[i];
 
 		if (t->kind == kind && length > t->limit)
-			w->events.met(w->events.context, t, at);
+			w->events.met(w->events.context, t, NULL, at);
 	}
 }
 
@@ -59,6 +62,7 @@ static int begin_watching(struct trigger_watch *w, size_t i, struct error *err)
 	if (resource)
 		return pressure_open(&w->pressures[i], resource, t->time, err);
 	w->pauses |= t->kind == TRIGGER_PAUSE;
+	w->uses |= t->kind == TRIGGER_SERVICE_CPU;
 	return t->kind == TRIGGER_RUNQUEUE && !w->states ? states_new(&w->states, &states, err) : 0;
 }
 
@@ -95,6 +99,7 @@ void trigger_watch_free(struct trigger_watch *w)
 		pressure_close(&w->pressures[i]);
 	free(w->pressures);
 	vector_free(&w->runtime_lanes);
+	service_watch_free(&w->services);
 	free(w);
 }
 
@@ -146,11 +151,20 @@ int trigger_watch_put(struct trigger_watch *w, enum record_kind kind, const void
 		ret = note_runtime_lane(w, record);
 	if (w->pauses && kind == KIND_SPAN && s->end > s->time && is_pause(w, s))
 		meet_longer(w, TRIGGER_PAUSE, s->end - s->time, s->end);
+	if (w->uses && kind == KIND_GROUP_TIME)
+		ret = service_watch_take(&w->services, record);
 	if (ret)
 		return error_errno(err, ret, "cannot watch for triggers");
 	return w->states && (WANT(LANE) | WANT(THREAD) | WANT(SLICE) | WANT(EDGE)) >> kind & 1
 		       ? states_put(w->states, kind, record, err)
 		       : 0;
+}
+
+int trigger_watch_tick(struct trigger_watch *w, uint64_t time, struct error *err)
+{
+	int ret = w->uses ? service_watch_tick(&w->services, w->triggers, &w->events, time) : 0;
+
+	return ret ? error_errno(err, ret, "cannot watch for triggers") : 0;
 }
 
 void trigger_watch_poll(struct trigger_watch *w, uint64_t now)
@@ -159,6 +173,6 @@ void trigger_watch_poll(struct trigger_watch *w, uint64_t now)
 		const struct trigger *t = &w->triggers->items[i];
 
 		if (pressure_read(&w->pressures[i], now, t->limit))
-			w->events.met(w->events.context, t, now);
+			w->events.met(w->events.context, t, NULL, now);
 	}
 }

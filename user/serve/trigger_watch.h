@@ -9,8 +9,11 @@
 struct trigger_watch;
 
 struct trigger_events {
-	/* Called when a condition is met; at: when it was, ns, which may be some seconds ago. */
-	void (*met)(void *context, const struct trigger *t, uint64_t at);
+	/*
+	 * Called when a condition is met; of: the service that met it, whose name is hostile, or
+	 * NULL; at: when it was, ns, which may be some seconds ago.
+	 */
+	void (*met)(void *context, const struct trigger *t, const char *of, uint64_t at);
 	void *context;
 };
 
@@ -21,6 +24,8 @@ void trigger_watch_free(struct trigger_watch *w);
 /* Process a record, in the order of the source. Return 0 or -ENOMEM. */
 int trigger_watch_put(struct trigger_watch *w, enum record_kind kind, const void *record,
 		      struct error *err);
+/* A tick of the source, by whose time (ns) its sums have come. Return 0 or -ENOMEM. */
+int trigger_watch_tick(struct trigger_watch *w, uint64_t time, struct error *err);
 /* Look at the machine, at now (ns). Call this several times a second. */
 void trigger_watch_poll(struct trigger_watch *w, uint64_t now);
 
