@@ -33,6 +33,50 @@ LINE = re.compile(r'(\w+)(?:\{(.*)\})? ([-+.\deE]+)( # .*)?')
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 OPEN_METRICS = {"Accept": "application/openmetrics-text; version=1.0.0"}
 SESSIONS = 8 # at the same time
+COLLECTIONS = 20
+SAFEPOINT = re.compile(r"^\[(\d+)ns\] Safepoint .*Total: +(\d+) ns", re.M)
+PYTHON_COLLECTS = f"""
+import gc, os, sys, time
+gc.disable()
+kept = [[] for _ in range(300_000)]
+while not os.path.exists(sys.argv[1]):
+    gc.collect()
+    time.sleep(0.1)
+print(flush=True)
+while not os.path.exists(sys.argv[2]):
+    time.sleep(0.1)
+wall = cpu = 0
+for _ in range({COLLECTIONS}):
+    wall_begin, cpu_begin = time.monotonic(), time.thread_time()
+    gc.collect()
+    cpu += time.thread_time() - cpu_begin
+    wall += time.monotonic() - wall_begin
+print('{{"wall": %f, "cpu": %f}}' % (wall, cpu), flush=True)
+time.sleep(1000)
+"""
+JAVA_COLLECTS = f"""
+import java.nio.file.*;
+public class Collects {{
+    public static void main(String[] args) throws Exception {{
+        Object[] kept = new Object[3_000_000];
+        for (int i = 0; i < kept.length; i++)
+            kept[i] = new int[4];
+        while (!Files.exists(Path.of(args[0]))) {{
+            System.gc();
+            Thread.sleep(200);
+        }}
+        System.out.println();
+        while (!Files.exists(Path.of(args[1])))
+            Thread.sleep(100);
+        long begin = System.nanoTime();
+        for (int i = 0; i < {COLLECTIONS}; i++)
+            System.gc();
+        System.out.println(begin + " " + System.nanoTime());
+        Thread.sleep(1000000);
+        System.out.println(kept.length);
+    }}
+}}
+"""
 
 
 def metrics_of(text):
@@ -162,6 +206,83 @@ time.sleep(1000)
         self.assertGreater(slept + unknown + seconds(metrics, "run_queue"), 1.9)
         self.assertEqual(service.stop()[0], 0)
 
+    def pauses(self, service, kind, metrics=None):
+        """Return how often and how long (s) programs of a service stood still."""
+        metrics = metrics or self.metrics()
+        labels = (("service", service), ("kind", kind))
+        return (int(metrics.get(("skein_pause_seconds_count", labels), 0)),
+                float(metrics.get(("skein_pause_seconds_sum", labels), 0)))
+
+    def counted_pauses(self, kind, *command):
+        """
+        Run a program that collects until a file is there, and some more times when a second one
+        is. Return its last line, and how often and how long it stood still for these.
+        """
+        begin, go = self.tmp / "begin", self.tmp / "go"
+        name, process = self.in_group(*command, begin, go)
+        self.wait_for(lambda: self.pauses(name, kind)[0] > 2, limit=240)
+        begin.touch()
+        process.stdout.readline()
+        key = "skein_pause_seconds_count", (("service", name), ("kind", kind))
+        before = self.pauses(name, kind, self.settled(key))
+        go.touch()
+        line = process.stdout.readline()
+        metrics = self.settled(key)
+        after = self.pauses(name, kind, metrics)
+        self.check_buckets(metrics, name, kind, after[0])
+        return line, after[0] - before[0], after[1] - before[1]
+
+    def check_buckets(self, metrics, service, kind, count):
+        found = [int(value) for (name, labels), value in metrics.items()
+                 if name == "skein_pause_seconds_bucket" and
+                 labels[:2] == (("service", service), ("kind", kind))]
+        self.assertEqual(found, sorted(found))
+        self.assertEqual(found[-1], count)
+
+    def serve_pauses(self, *args):
+        runtime = pathlib.Path("/dev/shm") / f"skein-http-{os.getpid()}"
+        self.addCleanup(shutil.rmtree, runtime, ignore_errors=True)
+        runtime.mkdir(mode=0o700)
+        os.environ["RUNTIME_DIRECTORY"] = str(runtime)
+        self.addCleanup(os.environ.pop, "RUNTIME_DIRECTORY")
+        service = self.begin_service("--keep", "1s", "--keep-events", "runtime", *args)
+        return service
+
+    def test_pauses_of_python(self):
+        """
+        Collections of Python that the program has timed itself. A collection takes at least the CPU
+        time of it, but for what the program does between it and its clocks, for which 1 ms is
+        allowed, and at most the time between its clocks.
+        """
+        self.serve_pauses()
+        line, count, seconds = self.counted_pauses(
+            "collection", sys.executable, "-c", PYTHON_COLLECTS)
+        truth = json.loads(line)
+        self.assertEqual(count, COLLECTIONS)
+        self.assertLessEqual(seconds, truth["wall"])
+        self.assertGreater(seconds, truth["cpu"] - COLLECTIONS * 0.001)
+
+    @live.unittest.skipUnless(shutil.which("java"), "no Java")
+    def test_pauses_of_java(self):
+        """
+        Safepoints of a JVM against its own log. It reads its clocks elsewhere, and a thread that
+        loses its CPU in between differs by some 10 ms (1 of 100 safepoints).
+        """
+        source, log = self.tmp / "Collects.java", self.tmp / "gc.log"
+        source.write_text(JAVA_COLLECTS)
+        self.serve_pauses()
+        line, count, seconds = self.counted_pauses(
+            "safepoint", "java", "-XX:+UseSerialGC", "-Xmx600m",
+            f"-Xlog:gc,safepoint:file={log}:tn", source)
+        begin, end = map(int, line.split())
+        logged = [int(ns) / 1e9 for time, ns in SAFEPOINT.findall(log.read_text())
+                  if begin <= int(time) <= end]
+        self.assertGreaterEqual(len(logged), COLLECTIONS)
+        self.assertGreater(sum(logged), 0.5)
+        # others may come between the readings of the metrics, which are short
+        self.assertAlmostEqual(count, len(logged), delta=10)
+        self.assertAlmostEqual(seconds, sum(logged), delta=0.1 * sum(logged) + 0.3)
+
     def test_trigger(self):
         """A request has the flight recorder write a trace; only POST does, and it has limits."""
         runtime = pathlib.Path("/dev/shm") / f"skein-http-{os.getpid()}"
@@ -196,8 +317,18 @@ time.sleep(1000)
 
     @live.unittest.skipUnless(shutil.which("promtool"), "no promtool: Debian's prometheus")
     def test_promtool(self):
-        self.begin_service()
+        """The page without pauses, and with some."""
+        service = self.begin_service()
+        self.in_group(sys.executable, "-c", PYTHON_COLLECTS, "/nonexistent")
         text = self.get("/metrics")
+        self.assertNotIn(b"skein_pause_seconds", text)
+        self.check_with_promtool(text)
+        self.assertEqual(service.stop()[0], 0)
+        self.serve_pauses()
+        self.wait_for(lambda: b"skein_pause_seconds_count{" in self.get("/metrics"), limit=120)
+        self.check_with_promtool(self.get("/metrics"))
+
+    def check_with_promtool(self, text):
         done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True,
                               check=False)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"", b""))
@@ -205,8 +336,10 @@ time.sleep(1000)
     @live.unittest.skipUnless(PARSER.is_dir(), "no prometheus-client: tools/deps readers")
     def test_open_metrics(self):
         """An independent parser reads the same numbers; exemplars name a window that is there."""
-        service = self.begin_service("--window", "1s")
+        service = self.serve_pauses("--window", "1s")
+        self.in_group(sys.executable, "-c", PYTHON_COLLECTS, "/nonexistent")
         self.wait_for(service.windows)
+        self.wait_for(lambda: b"skein_pause_seconds_count{" in self.get("/metrics"), limit=120)
         self.wait_for(lambda: b"skein_service_cpu_seconds_total{" in self.get("/metrics"))
         sys.path.insert(0, str(PARSER))
         self.addCleanup(sys.path.remove, str(PARSER))
@@ -215,6 +348,7 @@ time.sleep(1000)
         families = {family.name: family for family in
                     parser.text_string_to_metric_families(text)}
         self.assertEqual(families["skein_service_cpu_seconds"].type, "counter")
+        self.assertEqual(families["skein_pause_seconds"].type, "histogram")
         samples = families["skein_service_cpu_seconds"].samples
         self.assertGreater(len(samples), 0)
         plain = metrics_of(text.replace("# EOF\n", ""))

@@ -246,6 +246,7 @@ END_TEST
 START_TEST(finds_pauses)
 {
 	static const struct lane runtime = {.id = 7, .kind = LANE_RUNTIME};
+	static const struct lane thread = {.id = 8, .kind = LANE_THREAD};
 	static const struct {
 		struct span span;
 		unsigned int met;
@@ -255,6 +256,7 @@ START_TEST(finds_pauses)
 		{{.time = 1, .end = 1 + 11 * MS, .lane = 7, .kind = SPAN_COLLECTION}, 0},
 		{{.time = 1, .end = 1 + 11 * MS, .lane = 8, .kind = SPAN_COLLECTION}, 1},
 		{{.time = 1, .end = 0, .lane = 8, .kind = SPAN_COLLECTION}, 0},
+		{{.time = 1, .end = 1 + 11 * MS, .lane = 9, .kind = SPAN_COLLECTION}, 0},
 		{{.time = 1, .end = 1 + 11 * MS, .lane = 7, .kind = SPAN_SAFEPOINT}, 1},
 		{{.time = 1, .end = 1 + 11 * MS, .lane = 8, .kind = SPAN_PROBE}, 0},
 	};
@@ -268,6 +270,7 @@ START_TEST(finds_pauses)
 	ck_assert_int_eq(vector_push(&list, t), 0);
 	ck_assert_int_eq(trigger_watch_new(&w, &list, &events, &err), 0);
 	ck_assert_int_eq(trigger_watch_put(w, KIND_LANE, &runtime, &err), 0);
+	ck_assert_int_eq(trigger_watch_put(w, KIND_LANE, &thread, &err), 0);
 	for (size_t i = 0; i < sizeof(spans) / sizeof(*spans); i++) {
 		met.count = 0;
 		ck_assert_int_eq(trigger_watch_put(w, KIND_SPAN, &spans[i].span, &err), 0);

@@ -139,6 +139,7 @@ static void write_core_metrics(void *context, FILE *out, bool open_metrics)
 	fprintf(out, "skein_build_info{version=\"%s\"} 1\n", SKEIN_VERSION);
 	metrics_write_waits(&m, &h->demand);
 	metrics_write_times(&m, &h->demand);
+	pauses_write(&m, &h->demand.pauses);
 	if (h->windows) {
 		window_sink_counts(h->windows, &counts);
 		metrics_write_windows(&m, &counts);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OTHER_SERVICES "(other)" /* those for which there was no room */
 #define LOW_MOST 6 /* choices in a row in which a function may be far from the top */
 
 /* A service that has no place of its own is not added to the names either. */
@@ -17,7 +16,7 @@ static const char *name_of_place(const struct cpu_times *t, const char *name)
 	for (size_t i = 0; i < t->services.count; i++)
 		if (!strcmp(t->services.items[i].name, name))
 			return name;
-	return OTHER_SERVICES;
+	return CPU_TIMES_OTHERS;
 }
 
 int cpu_times_find_service(struct cpu_times *t, const char *name, uint32_t *out)

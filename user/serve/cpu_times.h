@@ -13,7 +13,8 @@
 
 #include "analyze/names.h"
 
-#define CPU_TIMES_SERVICES 200 /* most services; the others are one, named (other) */
+#define CPU_TIMES_SERVICES 200 /* most services */
+#define CPU_TIMES_OTHERS "(other)" /* all services for which there was no room */
 #define CPU_TIMES_NO_SERVICE "(none)" /* of processes without one, as in reports by service */
 #define CPU_TIMES_TOP 10 /* functions listed of each service, unless chosen otherwise */
 #define CPU_TIMES_MORE 3 /* times as many are listed by time with what they call */

@@ -12,8 +12,9 @@
 #include <stdio.h>
 
 /*
- * Most bytes of a page. 200 services with 20 lines each, and 2 x 700 functions, each line with two
- * names of at most 137 bytes, doubled by escapes, and an exemplar.
+ * Most bytes of a page. 200 services with 20 lines each, 104 kinds of pauses with 12 lines each,
+ * and 2 x 700 functions, each line with two names of at most 137 bytes, doubled by escapes, and an
+ * exemplar.
  */
 #define METRICS_MAX (4 << 20)
 
@@ -25,7 +26,8 @@ struct metrics_page {
 	uint64_t window_end;
 };
 
-/* Begin a metric: its name without _total, its type (counter or gauge), and what it is. */
+/* Begin a metric: its name without _total, its type (counter, gauge or histogram), and what it is.
+ */
 void metric_begin(const struct metrics_page *m, const char *name, const char *type,
 		  const char *help);
 /* A whole counter without labels. */

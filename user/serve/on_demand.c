@@ -135,6 +135,8 @@ int on_demand_tick(struct on_demand *d, uint64_t now, struct error *err)
 {
 	bool many = d->functions.waiting.count > WAITING_MAX;
 
+	if (d->stores && pauses_tick(&d->pauses, d->stores) < 0)
+		return error_set(err, -ENOMEM, "out of memory for pauses");
 	for (size_t i = 0; i < SESSIONS_MAX; i++) {
 		struct session *s = &d->sessions[i];
 		struct error ignored = {""};
@@ -231,6 +233,7 @@ void on_demand_free(struct on_demand *d)
 			on_demand_end(&d->sessions[i], NULL);
 	function_times_free(&d->functions);
 	service_waits_free(&d->waits);
+	pauses_free(&d->pauses);
 	vector_free(&d->accounts);
 }
 

@@ -8,6 +8,7 @@
 #define SKEIN_SERVE_ON_DEMAND_H
 
 #include "serve/function_times.h"
+#include "serve/pauses.h"
 #include "serve/service_waits.h"
 #include "serve/window_trace.h"
 
@@ -35,6 +36,7 @@ struct on_demand {
 	unsigned int top; /* functions listed of each service */
 	struct function_times functions;
 	struct service_waits waits; /* of the windows that have ended */
+	struct pauses pauses;
 	struct session sessions[SESSIONS_MAX];
 	VECTOR(struct account) accounts; /* the last one of each event and CPU */
 	uint64_t lost[LOSS_COUNT]; /* by reason */

@@ -4,21 +4,18 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyze/states.h"
+#include "serve/pause_lanes.h"
 #include "serve/pressure.h"
 #include "serve/service_watch.h"
-
-/* Lanes of runtimes that are known: the last so many. */
-#define RUNTIME_LANES_MAX 4096
 
 struct trigger_watch {
 	const trigger_list *triggers;
 	struct trigger_events events;
 	struct states *states; /* of threads; NULL: no trigger needs them */
 	struct pressure *pressures; /* of the trigger with the same index */
-	VECTOR(uint64_t) runtime_lanes; /* lane.id, in order */
+	struct pause_lanes lanes;
 	struct service_watch services;
 	bool pauses; /* a trigger needs spans */
 	bool uses; /* a trigger needs the CPU time of services */
@@ -98,47 +95,9 @@ void trigger_watch_free(struct trigger_watch *w)
 	for (size_t i = 0; w->pressures && i < w->triggers->count; i++)
 		pressure_close(&w->pressures[i]);
 	free(w->pressures);
-	vector_free(&w->runtime_lanes);
+	pause_lanes_free(&w->lanes);
 	service_watch_free(&w->services);
 	free(w);
-}
-
-/* Note the lane of a runtime. Ids grow; of very many the older half is forgotten. */
-static int note_runtime_lane(struct trigger_watch *w, const struct lane *l)
-{
-	size_t half = w->runtime_lanes.count / 2;
-
-	if (l->kind != LANE_RUNTIME ||
-	    (w->runtime_lanes.count && w->runtime_lanes.items[w->runtime_lanes.count - 1] >= l->id))
-		return 0;
-	if (w->runtime_lanes.count >= RUNTIME_LANES_MAX) {
-		memmove(w->runtime_lanes.items, w->runtime_lanes.items + half,
-			(w->runtime_lanes.count - half) * sizeof(*w->runtime_lanes.items));
-		w->runtime_lanes.count -= half;
-	}
-	return vector_push(&w->runtime_lanes, l->id);
-}
-
-static int compare_lane_ids(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-/*
- * Return whether a program stands still in a span. A collection of a JVM may run beside the
- * program: its lane is one of the runtime, and its pauses are spans of their own. One of Python is
- * on the lane of the thread that holds the lock of the interpreter all the time.
- */
-static bool is_pause(const struct trigger_watch *w, const struct span *s)
-{
-	if (s->kind == SPAN_PAUSE || s->kind == SPAN_SAFEPOINT || s->kind == SPAN_GC_STOP)
-		return true;
-	return s->kind == SPAN_COLLECTION &&
-	       !(w->runtime_lanes.count &&
-		 bsearch(&s->lane, w->runtime_lanes.items, w->runtime_lanes.count,
-			 sizeof(*w->runtime_lanes.items), compare_lane_ids));
 }
 
 int trigger_watch_put(struct trigger_watch *w, enum record_kind kind, const void *record,
@@ -148,8 +107,8 @@ int trigger_watch_put(struct trigger_watch *w, enum record_kind kind, const void
 	int ret = 0;
 
 	if (w->pauses && kind == KIND_LANE)
-		ret = note_runtime_lane(w, record);
-	if (w->pauses && kind == KIND_SPAN && s->end > s->time && is_pause(w, s))
+		ret = pause_lanes_note(&w->lanes, record, 0);
+	if (w->pauses && kind == KIND_SPAN && pause_lanes_stop(&w->lanes, s))
 		meet_longer(w, TRIGGER_PAUSE, s->end - s->time, s->end);
 	if (w->uses && kind == KIND_GROUP_TIME)
 		ret = service_watch_take(&w->services, record);

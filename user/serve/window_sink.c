@@ -27,6 +27,8 @@
 	 WANT(FRAME) | WANT(STACK))
 
 #define LANE_ENTITIES (WANT(LANE) | WANT(NAME))
+/* What is only counted for metrics, and in no window. */
+#define WANT_PAUSES (WANT(LANE) | WANT(SPAN))
 
 /* Samples that were put and are in no window. */
 struct unwritten {
@@ -187,7 +189,7 @@ static int begin_window(struct windows *w, uint64_t begin)
 		note_failed_window(w, &err);
 		return 0;
 	}
-	w->open.with_lanes = w->sink.wants & WANT(LANE);
+	w->open.with_lanes = record_choice_wants(&w->options.records) & WANT(LANE);
 	ret = 0;
 	if (window_trace_describe(&w->open, w->stores, host_of_windows(w), &err) < 0 ||
 	    put_kept_losses(w, &w->open, &err) < 0)
@@ -403,6 +405,12 @@ static int windows_put(struct sink *s, enum record_kind kind, const void *record
 	struct windows *w = (struct windows *)s;
 	int ret = 0;
 
+	if (w->options.demand && WANT_PAUSES >> kind & 1)
+		ret = pauses_put(&w->options.demand->pauses, kind, record, w->stores);
+	if (ret)
+		return error_errno(err, ret, "cannot count pauses");
+	if (WANT_PAUSES & ~record_choice_wants(&w->options.records) & 1ULL << kind)
+		return 0;
 	if (!record_choice_takes(&w->options.records, kind, record))
 		return 0;
 	if (kind == KIND_HOST)
@@ -535,6 +543,7 @@ static const struct sink_ops windows_ops = {
 
 int window_sink(struct sink **out, const struct window_options *o, struct error *err)
 {
+	const uint64_t records = record_choice_wants(&o->records);
 	struct windows *w = calloc(1, sizeof(*w));
 	int ret;
 
@@ -542,7 +551,8 @@ int window_sink(struct sink **out, const struct window_options *o, struct error 
 		return error_set(err, -ENOMEM, "out of memory");
 	w->sink = (struct sink){&windows_ops,
 				WANTS(STORED_ENTITIES | WANT(HOST) | WANT(SAMPLE) |
-				      WANT(GROUP_TIME) | record_choice_wants(&o->records))};
+				      WANT(GROUP_TIME) | (o->demand ? WANT_PAUSES : 0) |
+				      records)};
 	w->options = *o;
 	ret = o->records.sched ? window_lanes_begin(&w->lanes, err) : 0;
 	if (ret < 0) {
@@ -551,7 +561,7 @@ int window_sink(struct sink **out, const struct window_options *o, struct error 
 	}
 	entity_store_init(&w->hosts, KIND_HOST);
 	for (int kind = 0; kind < KIND_COUNT; kind++)
-		if ((STORED_ENTITIES | (w->sink.wants & LANE_ENTITIES)) >> kind & 1)
+		if ((STORED_ENTITIES | (records & LANE_ENTITIES)) >> kind & 1)
 			entity_store_init(&w->stores[kind], (enum record_kind)kind);
 	if (o->demand) {
 		o->demand->stores = w->stores;
