@@ -22,6 +22,8 @@ const volatile bool switch_passes_state =
 
 /* Stacks of waits are taken (wait.h). */
 const volatile bool with_waits = false;
+/* Stacks of wakers are taken, too. */
+const volatile bool with_wakers = true;
 /* No tracepoint at the end of a switch: interrupt the thread that has been switched in. */
 const volatile bool with_interrupts = false;
 
@@ -319,7 +321,8 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	if (!c || !with_waits)
 		return 0;
 	length = choose_wait(c, task, wakeup.time);
-	if (length < 0 || wakeup.context != WIRE_BY_TASK || !bpf_get_current_task_btf()->pid)
+	if (!with_wakers || length < 0 || wakeup.context != WIRE_BY_TASK ||
+	    !bpf_get_current_task_btf()->pid)
 		return 0;
 	c->waits.wakers_asked++;
 	c->waits.waker_length = length;

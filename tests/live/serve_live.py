@@ -7,9 +7,12 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.request
 
 import live
 
+HZ = 199 # of services that are asked over HTTP
 NAME = re.compile(r"\d{8}T\d{6}Z-\d+s(-\d+)?\.skein")
 CHOOSABLE = {"memory", "cpu", "pids", "cpuset", "freezer"}
 
@@ -152,3 +155,26 @@ class GroupTest(ServeTest):
         member = Member(group, code, *args, cpu=cpu)
         self.addCleanup(self.end_process, member.process)
         return member
+
+
+class HttpTest(ServeTest):
+    token = None # that requests send
+
+    def begin_service(self, *args):
+        service = self.serve("--listen", "127.0.0.1:0", "-F", HZ, *args)
+        self.address = re.search(r"listens on (\S+)", service.log.read_text())[1]
+        return service
+
+    def get(self, path, headers=(), status=200, timeout=120):
+        headers = dict(headers)
+        if self.token:
+            headers.setdefault("Authorization", f"Bearer {self.token}")
+        request = urllib.request.Request(f"http://{self.address}{path}", headers=headers)
+        try:
+            with urllib.request.urlopen(request, timeout=timeout) as answer:
+                code, body = answer.status, answer.read()
+        except urllib.error.HTTPError as error:
+            with error:
+                code, body = error.code, error.read()
+        self.assertEqual(code, status, body[:500])
+        return body

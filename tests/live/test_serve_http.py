@@ -18,14 +18,13 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
 
 import live
 import serve_live
 
 LONG = os.environ.get("SKEIN_LONG") == "1"
-HZ = 199
+HZ = serve_live.HZ
 WORK = 6 # s of CPU that the workload burns
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
 PARSER = CACHE / "skein/readers/prometheus-client-0.21.1"
@@ -92,28 +91,7 @@ def metrics_of(text):
     return found
 
 
-class Http(serve_live.ServeTest):
-    def begin_service(self, *args):
-        service = self.serve("--listen", "127.0.0.1:0", "-F", HZ, *args)
-        self.address = re.search(r"listens on (\S+)", service.log.read_text())[1]
-        return service
-
-    token = None # that requests send
-
-    def get(self, path, headers=(), status=200, timeout=120):
-        headers = dict(headers)
-        if self.token:
-            headers.setdefault("Authorization", f"Bearer {self.token}")
-        request = urllib.request.Request(f"http://{self.address}{path}", headers=headers)
-        try:
-            with urllib.request.urlopen(request, timeout=timeout) as answer:
-                code, body = answer.status, answer.read()
-        except urllib.error.HTTPError as error:
-            with error:
-                code, body = error.code, error.read()
-        self.assertEqual(code, status, body[:500])
-        return body
-
+class Http(serve_live.HttpTest):
     def metrics(self, **headers):
         return metrics_of(self.get("/metrics", headers).decode())
 

@@ -244,6 +244,18 @@ static void add_event_accounts(struct account *total, const struct profile *p, u
 	}
 }
 
+void lost_waits(uint64_t out[LOSS_COUNT], const struct profile *p)
+{
+	memset(out, 0, LOSS_COUNT * sizeof(*out));
+	for (uint32_t i = 0; i < p->count.losses; i++) {
+		const struct loss *l = &p->losses[i];
+
+		for (uint32_t e = 0; e < p->count.events && l->reason < LOSS_COUNT; e++)
+			if (p->events[e].id == l->event && event_is_of_waits(p->events[e].name))
+				out[l->reason] += l->count;
+	}
+}
+
 void losses_of_event(struct losses *out, const struct profile *p, uint32_t event)
 {
 	uint64_t id = event < p->count.events ? p->events[event].id : 0;

@@ -87,5 +87,7 @@ struct losses {
 };
 
 void losses_of_event(struct losses *out, const struct profile *p, uint32_t event);
+/* Add up the losses of stacks of waits and of wakers, by reason. */
+void lost_waits(uint64_t out[LOSS_COUNT], const struct profile *p);
 
 #endif

@@ -595,6 +595,8 @@ enum loss_reason { LOSS_NONE, LOSS_REASONS(ENUM_LOSS) LOSS_COUNT };
 const char *lane_kind_word(uint64_t kind);
 const char *frame_kind_word(uint64_t kind);
 const char *stack_end_word(uint64_t end);
+/* Name of the event whose samples are taken by the clocks of the CPUs. */
+#define EVENT_CPU_CLOCK "cpu-clock"
 /* Names of the events whose samples are stacks of waits and of the threads that ended them. */
 #define EVENT_OFF_CPU "off-cpu"
 #define EVENT_OFF_CPU_WAKERS "off-cpu-wakers"

@@ -107,6 +107,17 @@ struct capture_waits {
 	 * end, too. May be NULL.
 	 */
 	bool (*wants_open)(void *context, const struct capture_progress *p);
+	/*
+	 * On demand, without stacks and capture_options.sched: called in each round with
+	 * capture_options.context; returns whether waits are to be recorded now. What that needs is
+	 * loaded the first time, and attached as long as they are. NULL: never.
+	 */
+	bool (*wanted)(void *context);
+	/*
+	 * with wanted: called when waits are recorded from now on, with 0; or cannot be, with a
+	 * negative errno and the reason
+	 */
+	void (*recorded)(void *context, int status, const char *reason);
 };
 
 /* default of capture_waits.period, ns: 2 ms */

@@ -160,7 +160,8 @@ static int load_programs(bool sched, struct error *err, bool *by_loops, size_t *
 	if (!ret)
 		*by_loops = program_walks_by_loops(program);
 	if (!ret && sched)
-		ret = switches_load(&switches, program, 1 << 20, WAIT_HOOK_NONE, err);
+		ret = switches_load(&switches, program, 1 << 20,
+				    (struct program_waits){WAIT_HOOK_NONE, false}, err);
 	if (!ret && sched)
 		ret = switches_attach(switches, err);
 	if (!ret && sched)

@@ -385,7 +385,7 @@ static int do_tick(struct live *l, struct error *err)
 		ret = live_follow_cpus(l, err);
 	live_drop_open_waits(l);
 	if (!ret && o->waits.wants_open && o->waits.wants_open(o->context, &l->progress) &&
-	    l->switches.open.reader)
+	    live_records_waits(l))
 		ret = live_copy_open_waits(l, err);
 	live_measure_cost(l);
 	if (!ret)
@@ -413,6 +413,8 @@ static int run_rounds(struct live *l, struct error *err)
 			ret = update_walkers(l, clock_boot_ns(), err);
 		if (!ret)
 			ret = live_follow_pause(l, err);
+		if (!ret && l->options.waits.wanted)
+			ret = live_follow_demand(l, err);
 		if (!ret && woken & WAKE_SIGNAL)
 			ret = live_follow_rate(l, err);
 		if (!ret && clock_boot_ns() - l->times.last_tick >= LIVE_TICK)
@@ -713,7 +715,7 @@ static int end_recording(struct live *l, struct error *err)
 
 	ret = live_jvms_last(l, err);
 	live_drop_open_waits(l);
-	if (!ret && l->switches.open.reader)
+	if (!ret && live_records_waits(l))
 		ret = live_read_open_waits(l, err);
 	live_stop_cpus(l);
 	l->times.ended = clock_boot_ns();
@@ -729,7 +731,7 @@ static int end_recording(struct live *l, struct error *err)
 	live_jvms_compare(l);
 	if (!ret && l->switches.schedule)
 		ret = schedule_end(l->switches.schedule, l->times.ended, err);
-	if (!ret && l->switches.schedule)
+	if (!ret && l->switches.classes)
 		ret = live_monitors_end(l);
 	if (!ret && l->probes.events)
 		ret = runtime_events_end(l->probes.events, NULL, l->times.ended, err);
@@ -737,7 +739,7 @@ static int end_recording(struct live *l, struct error *err)
 		ret = live_end_pause(l, l->times.ended, err);
 	if (!ret)
 		ret = finish_tables(l, err);
-	if (!ret && l->switches.open.reader)
+	if (!ret && live_records_waits(l))
 		ret = live_put_open_waits(l, schedule_round_time(l->times.ended), err);
 	if (!ret)
 		ret = finish_names(l, err);

@@ -83,6 +83,14 @@ struct live_open_waits {
 	bool copied; /* the sink has those of a copy, which end with the next tick */
 };
 
+/* Waits that are recorded on demand (capture_waits.wanted). */
+struct live_demand {
+	struct program_waits waits; /* also otherwise */
+	bool on; /* they are being recorded */
+	uint64_t ended; /* when they stopped, ns; 0: all records of before have been handled */
+	bool failed; /* they were wanted, and could not be recorded: that was reported */
+};
+
 /* All pointers are NULL if switches are not recorded. */
 struct live_switches {
 	struct switches *array;
@@ -96,6 +104,7 @@ struct live_switches {
 	uint64_t last_lane; /* last lane.id in use; also without switches */
 	struct schedule_counts reported; /* counts of the schedule as far as reported as losses */
 	bool begun; /* sampling has begun, and the schedule has got its CPUs */
+	struct live_demand demand;
 };
 
 /* The last hit of a thread. */
@@ -285,6 +294,17 @@ void live_pass_cue(struct live *l);
 int live_follow_pause(struct live *l, struct error *err);
 /* Put the span of a pause that lasts until the end of the recording, now (ns). */
 int live_end_pause(struct live *l, uint64_t now, struct error *err);
+
+/*
+ * live_demand.c: begin to record waits if they are wanted on demand, or stop; call this after each
+ * drain. The functions of live_begin.c load and make what that needs, also without demand.
+ */
+int live_follow_demand(struct live *l, struct error *err);
+/* Return whether stacks of waits are being recorded. */
+bool live_records_waits(const struct live *l);
+int live_load_open_waits(struct live *l, struct program_waits waits, struct error *err);
+int live_begin_schedule(struct live *l, struct error *err);
+int live_describe_waits(struct live *l, struct error *err);
 
 /* live_rates.c: find the event and its rates in the options. */
 int live_find_rates(struct live *l, struct error *err);

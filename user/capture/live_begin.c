@@ -110,8 +110,9 @@ static int on_schedule_event(void *context, const struct schedule_event *event, 
 	return ret;
 }
 
-static int begin_schedule(struct live *l, struct error *err)
+int live_begin_schedule(struct live *l, struct error *err)
 {
+	const bool on_demand = l->options.waits.wanted;
 	const struct schedule_context c = {
 		.cpus = switches_cpus(l->switches.array),
 		.table = l->processes,
@@ -120,20 +121,22 @@ static int begin_schedule(struct live *l, struct error *err)
 		.last_lane = &l->switches.last_lane,
 		.last_loss = ledger_last_loss(l->ledger),
 		.namespace = l->selection.namespace,
-		.waits = l->options.waits.stacks,
+		.waits = l->options.waits.stacks || on_demand,
 		.wanted = live_selects_thread,
 		.unknown = scan_unknown,
-		.on_event = live_walks_stacks(l) || live_probes_files(l) ? on_schedule_event : NULL,
+		.on_event = !on_demand && (live_walks_stacks(l) || live_probes_files(l))
+				    ? on_schedule_event
+				    : NULL,
 		.context = l,
 	};
-	int ret = live_monitors_begin(l, err);
+	int ret = on_demand ? 0 : live_monitors_begin(l, err);
 
 	if (ret)
 		return ret;
 	l->switches.order = switch_order_new(l->switches.array);
 	ret = l->switches.order ? schedule_new(&l->switches.schedule, &c, err)
 				: error_errno(err, -ENOMEM, "switches");
-	return !ret && l->options.waits.stacks ? begin_wait_stacks(l, err) : ret;
+	return !ret && c.waits ? begin_wait_stacks(l, err) : ret;
 }
 
 static void on_calm(void *context, const struct object *program)
@@ -190,7 +193,7 @@ int live_begin_tables(struct live *l, struct error *err)
 	if (!ret)
 		ret = ledger_new(&l->ledger, &account, err);
 	if (!ret && l->switches.array)
-		ret = begin_schedule(l, err);
+		ret = live_begin_schedule(l, err);
 	if (!ret && l->probes.attached)
 		ret = begin_runtime_events(l, err);
 	if (!ret)
@@ -206,7 +209,7 @@ int live_begin_tables(struct live *l, struct error *err)
 	return ret;
 }
 
-static int describe_waits(struct live *l, struct error *err)
+int live_describe_waits(struct live *l, struct error *err)
 {
 	struct wait_stacks_summary used;
 	struct event wait = {
@@ -227,8 +230,8 @@ int live_describe_recording(struct live *l, uint64_t end, struct error *err)
 
 	if (!ret && l->options.sample)
 		ret = live_describe_rates(l, err);
-	if (!ret && l->options.waits.stacks)
-		ret = describe_waits(l, err);
+	if (!ret && l->switches.waits)
+		ret = live_describe_waits(l, err);
 	if (!ret)
 		ret = live_describe_hits(l, err);
 	if (!ret && !end)
@@ -308,7 +311,7 @@ static uint64_t default_buffer(const struct live *l, bool with_memory)
 
 	program_quiet_library();
 	cpus = libbpf_num_possible_cpus();
-	rate += w->all ? WAIT_STACKS_RATE_ALL : w->stacks ? WAIT_STACKS_RATE : 0;
+	rate += w->all ? WAIT_STACKS_RATE_ALL : w->stacks || w->wanted ? WAIT_STACKS_RATE : 0;
 	rate += l->probes.stacks ? HIT_STACKS_RATE : 0;
 	return buffers_samples_bytes(cpus < 0 ? 1 : (unsigned int)cpus, rate,
 				     with_memory ? DEEP_STACK + 2048 : 2048);
@@ -329,10 +332,27 @@ static int choose_wait_hook(struct live *l, enum wait_hook *out, struct error *e
 			  ? error_set(err, -ENOTSUP, "stacks of waits are switched off")
 			  : program_choose_wait_hook(out, debug_word("irq-work"), err);
 
-	if (ret != -ENOTSUP || !l->options.waits.optional)
+	if (ret != -ENOTSUP || !(l->options.waits.optional || l->options.waits.wanted))
 		return ret;
 	snprintf(l->switches.no_waits, sizeof(l->switches.no_waits), "%.191s", err->text);
 	l->options.waits.stacks = false;
+	return 0;
+}
+
+int live_load_open_waits(struct live *l, struct program_waits waits, struct error *err)
+{
+	const struct open_waits_parts parts = {!l->options.user_only, !l->options.kernel_only,
+					       debug_word("hurry"), debug_word("open-refused")};
+	int taking[] = {program_wait_fd(l->program), -1};
+	int ret = open_waits_load(&l->switches.open.reader, l->program, &parts, err);
+
+	if (ret)
+		return ret;
+	if (!waits.on_demand)
+		taking[1] = program_waker_fd(l->program);
+	own_frames_find(&l->switches.own, taking, waits.on_demand ? 1 : 2,
+			waits.hook == WAIT_HOOK_INTERRUPT);
+	program_set_java_loader(l->program, open_waits_load_java, l->switches.open.reader);
 	return 0;
 }
 
@@ -355,6 +375,7 @@ static int load_program(struct live *l, struct error *err)
 		.debug.no_python = debug_word("no-python"),
 		.save_all = save_all,
 		.debug.stop_sampled = debug_word("stop"),
+		.waits.on_demand = o->waits.wanted,
 		.hits = l->probes.stacks,
 		.starts = live_probes_files(l),
 	};
@@ -365,10 +386,11 @@ static int load_program(struct live *l, struct error *err)
 	if (!o->sample && !o->waits.stacks && !l->probes.stacks &&
 	    (live_probes(l) || o->probes.interrupts.wanted))
 		p.ring_bytes = 4096;
-	if (o->waits.stacks)
-		ret = choose_wait_hook(l, &p.waits, err);
+	if (o->waits.stacks || o->waits.wanted)
+		ret = choose_wait_hook(l, &p.waits.hook, err);
 	if (ret)
 		return ret;
+	l->switches.demand.waits = p.waits;
 	p.select_namespace = p.namespace.level && !o->targets.whole_host;
 	if (o->targets.cgroup || o->targets.pod) {
 		ret = o->targets.pod
@@ -386,27 +408,16 @@ static int load_program(struct live *l, struct error *err)
 	if (!ret && o->sched)
 		ret = switches_load(&l->switches.array, l->program, o->memory.switch_buffer,
 				    p.waits, err);
-	if (!ret && p.waits)
-		ret = open_waits_load(&l->switches.open.reader, l->program,
-				      &(struct open_waits_parts){p.kernel_stack, p.user_stack,
-								 debug_word("hurry"),
-								 debug_word("open-refused")},
-				      err);
+	if (!ret && p.waits.hook && !p.waits.on_demand)
+		ret = live_load_open_waits(l, p.waits, err);
 	if (!ret)
 		ret = live_probes_load(l, err);
 	if (!ret)
 		ret = live_handlers_load(l, err);
 	if (!ret)
 		ret = live_groups_load(l, err);
-	if (!ret && p.waits)
-		program_set_java_loader(l->program, open_waits_load_java, l->switches.open.reader);
 	if (!ret && debug_word("java"))
 		ret = program_wait_for_java(l->program, err);
-	if (!ret && p.waits) {
-		const int taking[] = {program_wait_fd(l->program), program_waker_fd(l->program)};
-
-		own_frames_find(&l->switches.own, taking, 2, p.waits == WAIT_HOOK_INTERRUPT);
-	}
 	return ret;
 }
 

@@ -21,7 +21,8 @@ static void close_cpu(struct live *l, unsigned int cpu)
 /* Pass every CPU to the schedule when sampling begins, and later every CPU that is offline. */
 static int follow_schedule(struct live *l, unsigned int cpu, bool online, struct error *err)
 {
-	if (!l->switches.schedule || !l->times.started || l->times.pause.since)
+	if (!l->switches.schedule || !l->times.started || l->times.pause.since ||
+	    (l->options.waits.wanted && !l->switches.demand.on))
 		return 0;
 	switches_set_wanted(l->switches.array, cpu, true);
 	if (!l->switches.begun)

@@ -60,7 +60,7 @@ static int need_handlers_lane(struct live *l, unsigned int cpu, struct error *er
 
 	if (*lane)
 		return 0;
-	if (l->switches.schedule)
+	if (l->switches.schedule && l->options.sched)
 		ret = schedule_cpu_lane(l->switches.schedule, cpu, &made.parent, err);
 	if (ret)
 		return ret;

@@ -162,5 +162,6 @@ void live_free_open_waits(struct live *l)
 {
 	program_join_java(l->program); /* it loads a part of the reader */
 	open_waits_free(l->switches.open.reader);
+	l->switches.open.reader = NULL;
 	vector_free(&l->switches.open.taken);
 }

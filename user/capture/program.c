@@ -184,15 +184,19 @@ bool program_has_loops(void)
 static void configure_wait_stacks(struct program *p, const struct program_options *o)
 {
 	struct sample_bpf *s = p->skeleton;
+	const enum wait_hook hook = o->waits.hook;
+	const bool wakers = hook != WAIT_HOOK_NONE && !o->waits.on_demand;
 
 	s->rodata->first_wait_scratch = p->cpus;
 	bpf_map__set_max_entries(s->maps.switch_cpus, p->cpus);
-	bpf_map__set_autocreate(s->maps.switch_cpus, o->waits != WAIT_HOOK_NONE);
-	bpf_program__set_autoload(s->progs.wait_ended, o->waits == WAIT_HOOK_TRACEPOINT);
-	bpf_program__set_autoload(s->progs.wait_ended_interrupt, o->waits == WAIT_HOOK_INTERRUPT);
-	bpf_program__set_autoload(s->progs.waker, o->waits != WAIT_HOOK_NONE);
-	bpf_map__set_autocreate(s->maps.java_wait, o->waits != WAIT_HOOK_NONE);
-	bpf_map__set_autocreate(s->maps.java_waker, o->waits != WAIT_HOOK_NONE);
+	bpf_map__set_autocreate(s->maps.switch_cpus, hook != WAIT_HOOK_NONE);
+	bpf_program__set_autoload(s->progs.wait_ended, hook == WAIT_HOOK_TRACEPOINT);
+	bpf_program__set_autoload(s->progs.wait_ended_interrupt, hook == WAIT_HOOK_INTERRUPT);
+	bpf_program__set_autoattach(s->progs.wait_ended, !o->waits.on_demand);
+	bpf_program__set_autoattach(s->progs.wait_ended_interrupt, !o->waits.on_demand);
+	bpf_program__set_autoload(s->progs.waker, wakers);
+	bpf_map__set_autocreate(s->maps.java_wait, hook != WAIT_HOOK_NONE);
+	bpf_map__set_autocreate(s->maps.java_waker, wakers);
 	/* the scheduler's program enters it by a tail call */
 	bpf_program__set_autoattach(s->progs.waker, false);
 }
@@ -217,7 +221,7 @@ static void configure_programs(struct program *p, const struct program_options *
 	bpf_map__set_max_entries(s->maps.clocks, p->cpus);
 	/* for samples, stacks of waits, and last those of hits */
 	bpf_map__set_max_entries(s->maps.sample_scratch,
-				 p->cpus * (1U + (o->waits != WAIT_HOOK_NONE) + o->hits));
+				 p->cpus * (1U + (o->waits.hook != WAIT_HOOK_NONE) + o->hits));
 	configure_wait_stacks(p, o);
 	bpf_map__set_max_entries(s->maps.rings, (p->cpus + per_ring - 1) / per_ring);
 	s->rodata->save_all = o->save_all;
@@ -230,7 +234,7 @@ static void configure_programs(struct program *p, const struct program_options *
 	bpf_program__set_autoload(s->progs.continue_python, p->by_tail_calls);
 	bpf_map__set_autocreate(s->maps.walk_programs, p->by_tail_calls);
 	bpf_program__set_autoload(s->progs.idle, o->sample && o->clocked && !o->idle);
-	walked = (o->sample || o->waits || o->hits) && o->user_stack;
+	walked = (o->sample || o->waits.hook || o->hits) && o->user_stack;
 	bpf_program__set_autoload(s->progs.follow_fork, walked || o->select_pids);
 	bpf_program__set_autoload(s->progs.forget_process, walked || o->select_pids);
 	bpf_program__set_autoload(s->progs.follow_exec, walked || o->starts);
@@ -394,7 +398,7 @@ int program_load(struct program **out, const struct program_options *o, struct o
 	ret = load_skeleton(p, err);
 	if (!ret)
 		ret = map_arrays(p, err);
-	if (!ret && (o->sample || o->waits || o->hits || o->starts))
+	if (!ret && (o->sample || o->waits.hook || o->hits || o->starts))
 		ret = add_rings(p, o->ring_bytes, err);
 end:
 	if (ret)
@@ -409,6 +413,7 @@ void program_free(struct program *p)
 	if (!p)
 		return;
 	program_free_java(p);
+	program_detach_waits(p);
 	for (size_t i = 0; i < p->rings.count; i++) {
 		ring_buffer__free(p->rings.items[i]->buffer);
 		free(p->rings.items[i]);
@@ -597,13 +602,29 @@ int program_waker_fd(const struct program *p)
 	return bpf_program__fd(p->skeleton->progs.waker);
 }
 
+static struct bpf_program *wait_program(const struct program *p)
+{
+	struct bpf_program *by_tracepoint = p->skeleton->progs.wait_ended;
+
+	return bpf_program__autoload(by_tracepoint) ? by_tracepoint
+						    : p->skeleton->progs.wait_ended_interrupt;
+}
+
 int program_wait_fd(const struct program *p)
 {
-	const struct bpf_program *by_tracepoint = p->skeleton->progs.wait_ended;
+	return bpf_program__fd(wait_program(p));
+}
 
-	return bpf_program__fd(bpf_program__autoload(by_tracepoint)
-				       ? by_tracepoint
-				       : p->skeleton->progs.wait_ended_interrupt);
+int program_attach_waits(struct program *p, struct error *err)
+{
+	p->waits = bpf_program__attach(wait_program(p));
+	return p->waits ? 0 : need_failed(err, -errno, NEED_COUNT, "attaching to switches");
+}
+
+void program_detach_waits(struct program *p)
+{
+	bpf_link__destroy(p->waits); /* accepts NULL */
+	p->waits = NULL;
 }
 
 int program_map_fd(const struct program *p, const char *name)

@@ -19,6 +19,13 @@ enum wait_hook {
 	WAIT_HOOK_INTERRUPT, /* an interrupt that the CPU sends itself after a switch */
 };
 
+/* Stacks of waits. */
+struct program_waits {
+	enum wait_hook hook;
+	/* attached by program_attach_waits(), not program_attach(), and without stacks of wakers */
+	bool on_demand;
+};
+
 /* Switches for tests and for debugging. */
 struct program_debugging {
 	/* send SIGSTOP to every thread whose walk is finished by the BPF programs */
@@ -45,7 +52,7 @@ struct program_options {
 	/* bytes of each sample ring; rounded up to a power of two of pages, at most 1 GiB */
 	uint64_t ring_bytes;
 	bool save_all; /* send registers and stack with every sample that has a user stack */
-	enum wait_hook waits;
+	struct program_waits waits;
 	bool hits; /* stacks of hits of probes are taken */
 	bool starts; /* also wake the caller at starts of programs if nothing is sampled */
 	struct program_debugging debug;
@@ -104,6 +111,12 @@ int program_switch_cpus_fd(const struct program *p);
 int program_waker_fd(const struct program *p);
 /* Return the descriptor of the program that takes the stack of a thread that has waited. */
 int program_wait_fd(const struct program *p);
+/*
+ * With program_waits.on_demand: attach the program that takes the stacks of waits, or detach it if
+ * it is attached.
+ */
+int program_attach_waits(struct program *p, struct error *err);
+void program_detach_waits(struct program *p);
 /*
  * Return whether every selected process, and every child selected with it, has ended; also true if
  * no process was selected.
@@ -185,8 +198,8 @@ int program_set_python(struct program *p, uint32_t pid, const struct python_proc
 int program_set_layout(struct program *p, uint32_t number, const struct python_layout *l);
 /*
  * Begin to load the programs for processes with a JVM, on a thread: one may come. Then also, which
- * returns 0 or a negative errno, is called there. program_join_java() waits for that thread, if
- * there is one; accepts NULL.
+ * returns 0 or a negative errno, is called there; if they are loaded already, it is called at once.
+ * program_join_java() waits for that thread, if there is one; accepts NULL.
  */
 typedef int (*program_java_loader)(void *context);
 void program_set_java_loader(struct program *p, program_java_loader also, void *context);

@@ -129,8 +129,11 @@ static void *run_java_loader(void *context)
 
 void program_set_java_loader(struct program *p, program_java_loader also, void *context)
 {
+	program_join_java(p); /* it looks at these */
 	p->java.also = also;
 	p->java.also_context = context;
+	if (also && p->java.skeleton && !p->java.status)
+		p->java.also_status = also(context);
 }
 
 int program_java_loader_status(const struct program *p)

@@ -52,6 +52,7 @@ struct program {
 	bool no_python; /* see struct program_options */
 	bool more, urgent; /* results of the last drain */
 	struct program_java java;
+	struct bpf_link *waits; /* with program_attach_waits(); NULL: it is not attached */
 };
 
 /* program_java.c: free the programs for processes with a JVM; p is otherwise whole. */

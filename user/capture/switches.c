@@ -35,7 +35,7 @@ struct switches {
 	struct wire_cpu *states; /* mapped from the kernel */
 	struct wire_runtimes *runtimes; /* mapped from the kernel */
 	uint64_t *taken; /* by CPU: number of records copied or overwritten so far */
-	enum wait_hook waits;
+	struct program_waits waits;
 	/* with WAIT_HOOK_INTERRUPT: the rings through which CPUs interrupt themselves, by CPU */
 	VECTOR(struct ring_buffer *) interrupts;
 };
@@ -98,7 +98,7 @@ static int share_maps(struct sched_bpf *k, const struct switches *s, const struc
 
 	if (!ret)
 		ret = bpf_map__reuse_fd(k->maps.selected_tids, program_selected_fd(program, true));
-	if (!ret && s->waits)
+	if (!ret && s->waits.hook)
 		ret = bpf_map__reuse_fd(k->maps.switch_cpus, program_switch_cpus_fd(program));
 	return ret;
 }
@@ -107,12 +107,13 @@ static int share_maps(struct sched_bpf *k, const struct switches *s, const struc
 static int configure_waits(struct switches *s)
 {
 	struct sched_bpf *k = s->skeleton;
-	bool interrupts = s->waits == WAIT_HOOK_INTERRUPT;
+	bool interrupts = s->waits.hook == WAIT_HOOK_INTERRUPT;
 	int ret = 0;
 
-	k->rodata->with_waits = s->waits != WAIT_HOOK_NONE;
+	k->rodata->with_waits = s->waits.hook != WAIT_HOOK_NONE;
+	k->rodata->with_wakers = !s->waits.on_demand;
 	k->rodata->with_interrupts = interrupts;
-	bpf_map__set_autocreate(k->maps.wait_slots, s->waits != WAIT_HOOK_NONE);
+	bpf_map__set_autocreate(k->maps.wait_slots, s->waits.hook != WAIT_HOOK_NONE);
 	if (interrupts)
 		ret = bpf_map__set_max_entries(k->maps.interrupt_rings, s->cpus);
 	return ret;
@@ -175,13 +176,14 @@ static int add_interrupt_ring(struct switches *s, uint32_t cpu)
 static int begin_choosing_waits(struct switches *s, const struct program *program)
 {
 	uint32_t zero = 0;
-	int waker = program_waker_fd(program), ret = 0;
+	int waker = s->waits.on_demand ? -1 : program_waker_fd(program), ret = 0;
 
 	for (unsigned int cpu = 0; cpu < s->cpus; cpu++)
 		s->states[cpu].waits.random = 0x9e3779b97f4a7c15ULL * (cpu + 1) ^ clock_boot_ns();
-	if (bpf_map_update_elem(bpf_map__fd(s->skeleton->maps.waker_program), &zero, &waker, 0))
+	if (waker >= 0 &&
+	    bpf_map_update_elem(bpf_map__fd(s->skeleton->maps.waker_program), &zero, &waker, 0))
 		return -errno;
-	for (uint32_t i = 0; !ret && s->waits == WAIT_HOOK_INTERRUPT && i < s->cpus; i++)
+	for (uint32_t i = 0; !ret && s->waits.hook == WAIT_HOOK_INTERRUPT && i < s->cpus; i++)
 		ret = add_interrupt_ring(s, i);
 	return ret;
 }
@@ -214,13 +216,13 @@ static int load_switches(struct switches *s, const struct program *program, stru
 	if (!ret)
 		ret = program_map_array(bpf_map__fd(s->skeleton->maps.runtimes),
 					sizeof(*s->runtimes), &s->runtimes);
-	if (!ret && s->waits)
+	if (!ret && s->waits.hook)
 		ret = begin_choosing_waits(s, program);
 	return ret ? error_errno(err, ret, "memory shared with the kernel") : 0;
 }
 
 int switches_load(struct switches **out, const struct program *program, uint64_t bytes,
-		  enum wait_hook waits, struct error *err)
+		  struct program_waits waits, struct error *err)
 {
 	struct switches *s = calloc(1, sizeof(*s));
 	int ret;
@@ -266,6 +268,11 @@ int switches_attach(struct switches *s, struct error *err)
 	return 0;
 }
 
+void switches_detach(struct switches *s)
+{
+	sched_bpf__detach(s->skeleton);
+}
+
 unsigned int switches_cpus(const struct switches *s)
 {
 	return s->cpus;
@@ -288,7 +295,7 @@ int switches_forget_waits(struct switches *s, struct error *err)
 	void *none;
 	int ret = 0;
 
-	if (s->waits == WAIT_HOOK_NONE)
+	if (s->waits.hook == WAIT_HOOK_NONE)
 		return 0;
 	none = calloc(1, bpf_map__value_size(map));
 	if (!none || bpf_map_update_elem(bpf_map__fd(map), &zero, none, BPF_ANY) < 0)

@@ -24,11 +24,13 @@ struct switches;
  * the number of CPUs. waits: as in program_options. Return 0 or a negative errno.
  */
 int switches_load(struct switches **out, const struct program *program, uint64_t bytes,
-		  enum wait_hook waits, struct error *err);
+		  struct program_waits waits, struct error *err);
 void switches_free(struct switches *s);
 /* Return whether the kernel with these types passes the state of a thread at a switch. */
 bool switches_pass_state(const struct btf *btf);
+/* Attach the hooks; after switches_detach() also again. Return 0 or a negative errno. */
 int switches_attach(struct switches *s, struct error *err);
+void switches_detach(struct switches *s);
 
 unsigned int switches_cpus(const struct switches *s);
 /* Return the bytes of the arrays of all CPUs. */

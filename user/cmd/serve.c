@@ -279,8 +279,20 @@ static unsigned int serve_choose_rate(void *context, const struct capture_progre
 
 static bool serve_wants_open_waits(void *context, const struct capture_progress *p)
 {
+	struct service_run *s = context;
+
 	(void)p;
-	return serve_flight_wants_open_waits(&((struct service_run *)context)->flight);
+	return serve_http_wants_open_waits(&s->http, serve_flight_wants_open_waits(&s->flight));
+}
+
+static bool serve_wants_waits(void *context)
+{
+	return on_demand_wants_waits(&((struct service_run *)context)->http.demand);
+}
+
+static void serve_waits_recorded(void *context, int status, const char *reason)
+{
+	serve_http_waits_recorded(&((struct service_run *)context)->http, status, reason);
 }
 
 static struct capture_options serve_capture_options(struct service_run *s)
@@ -302,6 +314,8 @@ static struct capture_options serve_capture_options(struct service_run *s)
 			   &o);
 	o.probes.groups = !s->options.no_sums;
 	o.waits.wants_open = serve_wants_open_waits;
+	serve_http_use_waits(
+		&s->http, &(struct serve_waits_calls){serve_wants_waits, serve_waits_recorded}, &o);
 	if (!s->options.targets.frequency)
 		o.frequency = DEFAULT_FREQUENCY;
 	serve_budget_begin(&s->budget, s->options.cpu, &o);
@@ -310,7 +324,10 @@ static struct capture_options serve_capture_options(struct service_run *s)
 	return o;
 }
 
-/* Open the sink of windows, with the flight recorder before it; *out gets what is recorded. */
+/*
+ * Open the sink of windows, with the flight recorder and the sink of waits before it; *out gets
+ * what is recorded.
+ */
 static int open_service_sink(struct service_run *s, struct sink **out, struct error *err)
 {
 	const struct window_options o = {
@@ -323,7 +340,9 @@ static int open_service_sink(struct service_run *s, struct sink **out, struct er
 	int ret = window_sink(&s->windows, &o, err);
 
 	*out = s->windows;
-	return ret ? ret : serve_flight_open(&s->flight, &s->options.flight, &o, out, err);
+	if (!ret)
+		ret = serve_flight_open(&s->flight, &s->options.flight, &o, out, err);
+	return ret ? ret : serve_http_open_waits(&s->http, out, err);
 }
 
 /* Sample into windows until a signal. Return the exit status. */
@@ -359,6 +378,7 @@ static int serve_windows(struct service_run *s)
 		log_info("serve: ended after %llu windows", (unsigned long long)counts.written);
 	}
 	source_free(source);
+	serve_http_close_waits(&s->http);
 	s->http.windows = NULL;
 	s->http.flight = NULL;
 	serve_flight_close(&s->flight);

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "capture/clock.h"
 #include "serve/metrics.h"
+#include "serve/waits_sink.h"
 
 #define TOKEN_LEAST 16 /* bytes */
 #define TOKEN_MOST 255 /* bytes */
@@ -229,12 +230,63 @@ int serve_http_start(struct serve_http *h, const char *folder, int signals)
 	return 0;
 }
 
+void serve_http_use_waits(struct serve_http *h, const struct serve_waits_calls *calls,
+			  struct capture_options *o)
+{
+	struct session_waits *w = &h->demand.wall;
+
+	if (!h->network)
+		return;
+	w->always = o->waits.stacks;
+	w->refused = o->sched && !o->waits.stacks ? -ENODEV : 0;
+	if (w->always || w->refused)
+		return;
+	o->waits.wanted = calls->wanted;
+	o->waits.recorded = calls->recorded;
+	o->waits.period = CAPTURE_WAIT_PERIOD;
+}
+
+int serve_http_open_waits(struct serve_http *h, struct sink **out, struct error *err)
+{
+	const struct session_waits *w = &h->demand.wall;
+	int ret;
+
+	if (!h->network || w->refused)
+		return 0;
+	ret = waits_sink(&h->waits, *out, &h->demand, w->always, err);
+	if (!ret)
+		*out = h->waits;
+	return ret;
+}
+
+void serve_http_close_waits(struct serve_http *h)
+{
+	sink_free(h->waits);
+	h->waits = NULL;
+}
+
+void serve_http_waits_recorded(struct serve_http *h, int status, const char *reason)
+{
+	if (status < 0)
+		log_warn("serve: waits cannot be recorded, and so no wall time: %s", reason);
+	on_demand_waits_recorded(&h->demand, status, clock_boot_ns());
+}
+
+bool serve_http_wants_open_waits(struct serve_http *h, bool flight)
+{
+	bool session = on_demand_wants_open_waits(&h->demand, clock_boot_ns());
+
+	h->demand.wall.open_alone = session && !flight;
+	return session || flight;
+}
+
 void serve_http_poll(struct serve_http *h, const struct capture_progress *p)
 {
 	struct error err = {""};
 	bool recording = h->windows && !p->preparing && !p->finishing;
 
 	h->progress = *p;
+	h->demand.wall.over_budget = p->rate > 0;
 	if (h->network && network_poll(h->network, clock_boot_ns(), recording, &err) < 0) {
 		log_warn("serve: %s: nothing is answered any more, windows are still written",
 			 err.text);

@@ -45,6 +45,7 @@ struct serve_http {
 	struct network *network; /* NULL: there is none */
 	int wake; /* epoll of signals and of the network process; -1: not yet */
 	const struct sink *windows; /* NULL: not yet */
+	struct sink *waits; /* NULL: there is none */
 	struct flight *flight; /* NULL: there is none */
 	struct capture_progress progress; /* the last one */
 };
@@ -56,6 +57,25 @@ int serve_http_prepare(struct serve_http *h, const struct serve_http_options *o)
  * must outlive h. signals: a descriptor that h->wake is to report, too. Return 0 or an exit status.
  */
 int serve_http_start(struct serve_http *h, const char *folder, int signals);
+/* Have a capture record waits for sessions of wall time, unless it does so anyway. */
+struct serve_waits_calls {
+	bool (*wanted)(void *context);
+	void (*recorded)(void *context, int status, const char *reason);
+};
+void serve_http_use_waits(struct serve_http *h, const struct serve_waits_calls *calls,
+			  struct capture_options *o);
+/*
+ * With such a capture, open a sink for its waits before *out, which it replaces and which must
+ * outlive it. Return 0 or a negative errno. serve_http_waits_recorded() is for calls.recorded.
+ */
+int serve_http_open_waits(struct serve_http *h, struct sink **out, struct error *err);
+void serve_http_close_waits(struct serve_http *h);
+void serve_http_waits_recorded(struct serve_http *h, int status, const char *reason);
+/*
+ * Return whether the waits that have not ended are wanted, by a session or by others (flight); for
+ * capture_waits.wants_open.
+ */
+bool serve_http_wants_open_waits(struct serve_http *h, bool flight);
 /* Answer what was asked. */
 void serve_http_poll(struct serve_http *h, const struct capture_progress *p);
 void serve_http_end(struct serve_http *h);

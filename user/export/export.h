@@ -29,7 +29,8 @@ struct export_options {
 	bool annotate; /* folded: suffixes of frames that show their kind, such as _[k] */
 	bool normalize; /* folded, two profiles: scale the old one to the total of the new one */
 	bool icicle; /* svg: put the root at the top */
-	bool wall; /* folded, svg, speedscope, firefox: time on CPUs and of waiting as one event */
+	bool wall; /* folded, svg, speedscope, firefox, pprof: time on CPUs and of waiting as one
+		      event */
 	uint64_t width; /* svg: width of the picture in px; 0 means the default */
 	struct profile_view view; /* for formats that show stacks */
 	/* For formats that show time: ns since the start of the recording; to 0 means the end. */

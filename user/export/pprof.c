@@ -105,6 +105,7 @@ struct pprof {
 	VECTOR(uint32_t) events; /* indexes of events with samples; if none, of the last event */
 	VECTOR(uint64_t) path;
 	VECTOR(uint64_t) place; /* key of the location under construction */
+	bool wall; /* a column adds up all events, before theirs */
 	int error; /* the first error; sticky */
 };
 
@@ -515,6 +516,10 @@ static void pprof_write_sample(struct pprof *p, const struct tree *t, uint32_t n
 		pprof_fail(p, vector_push(&p->path, nodes[at].label));
 	protobuf_packed(&p->buf, SAMPLE_LOCATION_ID, p->path.items, p->path.count);
 	p->path.count = 0;
+	if (p->wall) {
+		pprof_fail(p, vector_push(&p->path, nodes[node].self_count));
+		pprof_fail(p, vector_push(&p->path, nodes[node].self_weight));
+	}
 	for (size_t i = 0; i < p->events.count; i++) {
 		pprof_fail(p, vector_push(&p->path, i == column ? nodes[node].self_count : 0));
 		pprof_fail(p, vector_push(&p->path, i == column ? nodes[node].self_weight : 0));
@@ -568,25 +573,37 @@ static char *pprof_type_name(const struct event *e, char *buf, size_t size)
 	return buf;
 }
 
+/* Write the types of the first column, which a reader shows if it is not asked for others. */
+static void pprof_write_first_types(struct pprof *p, const char *name, const char *unit)
+{
+	uint32_t type = pprof_string(p, name);
+
+	pprof_write_value_type(p, PROFILE_SAMPLE_TYPE, pprof_string(p, "samples"), "count");
+	pprof_write_value_type(p, PROFILE_SAMPLE_TYPE, type, unit);
+	pprof_write_value_type(p, PROFILE_PERIOD_TYPE, type, unit);
+	pprof_field(p, PROFILE_PERIOD, p->profile->events[p->events.items[0]].period);
+	pprof_field(p, PROFILE_DEFAULT_SAMPLE_TYPE, type);
+}
+
 /* Write two value types per event: its samples, and their weight in the event's unit. */
 static void pprof_write_types(struct pprof *p)
 {
+	if (p->wall)
+		pprof_write_first_types(p, EVENT_WALL, "nanoseconds");
 	for (size_t i = 0; i < p->events.count; i++) {
 		const struct event *e = &p->profile->events[p->events.items[i]];
 		bool clock = !strcmp(e->unit, "ns");
 		const char *unit = clock ? "nanoseconds" : "count";
-		char name[96], samples[128] = "samples";
-		uint32_t type = pprof_string(p, pprof_type_name(e, name, sizeof(name)));
+		char name[96], samples[128];
 
-		if (i)
-			snprintf(samples, sizeof(samples), "%s_samples", name);
-		pprof_write_value_type(p, PROFILE_SAMPLE_TYPE, pprof_string(p, samples), "count");
-		pprof_write_value_type(p, PROFILE_SAMPLE_TYPE, type, unit);
-		if (i)
+		pprof_type_name(e, name, sizeof(name));
+		if (!i && !p->wall) {
+			pprof_write_first_types(p, name, unit);
 			continue;
-		pprof_write_value_type(p, PROFILE_PERIOD_TYPE, type, unit);
-		pprof_field(p, PROFILE_PERIOD, e->period);
-		pprof_field(p, PROFILE_DEFAULT_SAMPLE_TYPE, type);
+		}
+		snprintf(samples, sizeof(samples), "%s_samples", name);
+		pprof_write_value_type(p, PROFILE_SAMPLE_TYPE, pprof_string(p, samples), "count");
+		pprof_write_value_type(p, PROFILE_SAMPLE_TYPE, pprof_string(p, name), unit);
 	}
 }
 
@@ -616,6 +633,23 @@ static void pprof_write_completeness(struct pprof *p, uint32_t event)
 	breakages_free(&broken);
 }
 
+/* Write what was lost, by reason. what: a word for it; NULL: samples and records. */
+static void pprof_write_lost(struct pprof *p, const uint64_t lost[LOSS_COUNT], const char *what)
+{
+	char text[128];
+
+	for (uint64_t reason = 1; reason < LOSS_COUNT; reason++) {
+		if (!lost[reason])
+			continue;
+		snprintf(text, sizeof(text), "lost %" PRIu64 " %s: %s", lost[reason],
+			 what			      ? what
+			 : loss_reason_is_due(reason) ? "samples"
+						      : "records",
+			 loss_reason_word(reason));
+		pprof_write_comment(p, text);
+	}
+}
+
 /*
  * Write the time, the host and the recorder of the recording, and how many stacks of the first
  * event are incomplete and how many of its samples were lost.
@@ -637,14 +671,10 @@ static void pprof_write_facts(struct pprof *p)
 	}
 	pprof_write_completeness(p, p->events.items[0]);
 	losses_of_event(&losses, p->profile, p->events.items[0]);
-	for (int reason = 1; reason < LOSS_COUNT; reason++) {
-		if (!losses.by_reason[reason])
-			continue;
-		snprintf(text, sizeof(text), "lost %" PRIu64 " %s: %s", losses.by_reason[reason],
-			 loss_reason_is_due((uint64_t)reason) ? "samples" : "records",
-			 loss_reason_word((uint64_t)reason));
-		pprof_write_comment(p, text);
-	}
+	pprof_write_lost(p, losses.by_reason, NULL);
+	lost_waits(losses.by_reason, p->profile);
+	if (p->wall)
+		pprof_write_lost(p, losses.by_reason, "waits");
 }
 
 static void pprof_write_strings(struct pprof *p)
@@ -749,10 +779,9 @@ static void pprof_release(struct pprof *p)
 static int pprof_write(FILE *out, const struct profile *profile, const struct export_options *o,
 		       struct error *err)
 {
-	struct pprof p = {.profile = profile, .out = out};
+	struct pprof p = {.profile = profile, .out = out, .wall = o->wall};
 	int ret = pprof_write_all(&p);
 
-	(void)o;
 	pprof_release(&p);
 	if (ret == -ENODATA)
 		return error_set(err, ret, "the trace has no event, so there is no profile");

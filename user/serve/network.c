@@ -19,6 +19,7 @@
 #define QUESTIONS_PER_POLL 64
 #define SESSION_LEAST 1000000ULL /* ns */
 #define SESSION_MOST (3600ULL * 1000000000) /* ns */
+#define WALL_MOST (NETWORK_WALL_SECONDS * 1000000000ULL) /* ns */
 
 struct network {
 	struct network_options options;
@@ -194,14 +195,16 @@ static int open_window(const struct network *n, const char *name)
 
 static void begin_session(struct network *n, const struct network_question *question, uint64_t now)
 {
-	uint64_t ns = question->ns;
-	int ret = ns < SESSION_LEAST || ns > SESSION_MOST || !question->number ? -EINVAL : 0;
+	const struct session_request r = {question->number, question->ns,
+					  question->kind == ASK_WALL};
+	uint64_t most = r.wall ? WALL_MOST : SESSION_MOST;
+	int ret = r.ns < SESSION_LEAST || r.ns > most || !r.number ? -EINVAL : 0;
 
 	for (size_t i = 0; i < SESSIONS_MAX; i++)
 		if (n->options.demand->sessions[i].number == question->number)
 			ret = -EINVAL;
 	if (!ret)
-		on_demand_begin(n->options.demand, question->number, ns, now, &ret);
+		on_demand_begin(n->options.demand, &r, now, &ret);
 	if (ret)
 		send_network_reply(n, question->number, ret, -1);
 }
@@ -228,6 +231,7 @@ static void answer_question(struct network *n, struct network_question *question
 		reply_with_text(n, question);
 		break;
 	case ASK_SESSION:
+	case ASK_WALL:
 		begin_session(n, question, now);
 		break;
 	case ASK_CANCEL:

@@ -80,7 +80,7 @@ int ask_core(struct asker *a, struct network_question *question, const struct ht
 		ret = await_core(a, &w, q);
 	remove_waiter(a, &w);
 	pthread_mutex_unlock(&a->lock);
-	if (ret == -ECANCELED && question->kind == ASK_SESSION) {
+	if (ret == -ECANCELED && (question->kind == ASK_SESSION || question->kind == ASK_WALL)) {
 		question->kind = ASK_CANCEL;
 		send_question(a, question);
 	}

@@ -3,6 +3,7 @@
 #include "serve/network_profile.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -26,7 +27,8 @@
 struct profile_request {
 	struct network_child *child;
 	const struct http_request *q;
-	const char *format;
+	const struct network_profile_kind *kind;
+	bool wall; /* of wall time */
 	uint64_t seconds; /* the next ones; 0: windows */
 	uint64_t last; /* ns: windows that ended in that time */
 	const char *window; /* one window; NULL: those of last */
@@ -35,9 +37,9 @@ struct profile_request {
 };
 
 /* Read which time is meant. Return 0, or -EINVAL with the answer filled. */
-static int parse_profile_request(struct profile_request *p, const char *usual,
-				 struct http_answer *a)
+static int parse_profile_time(struct profile_request *p, struct http_answer *a)
 {
+	const uint64_t most = p->wall ? NETWORK_WALL_SECONDS : SECONDS_MOST;
 	const char *last = http_request_text(p->q, "last");
 	int seconds = http_request_number(p->q, "seconds", &p->seconds);
 	struct error err = {""};
@@ -47,8 +49,14 @@ static int parse_profile_request(struct profile_request *p, const char *usual,
 		http_answer_text(a, 400, "one of seconds, last and window is enough\n");
 		return -EINVAL;
 	}
-	if (seconds != -ENOENT && (seconds || !p->seconds || p->seconds > SECONDS_MOST)) {
-		http_answer_text(a, 400, "seconds is a number from 1 to %d\n", SECONDS_MOST);
+	if (seconds != -ENOENT && (seconds || !p->seconds || p->seconds > most)) {
+		http_answer_text(a, 400, "seconds is a number from 1 to %" PRIu64 "\n", most);
+		return -EINVAL;
+	}
+	if (p->wall && (last || p->window)) {
+		http_answer_text(a, 400,
+				 "wall time is of the next seconds: seconds=N, not last or "
+				 "window, whose windows have no waits\n");
 		return -EINVAL;
 	}
 	if (last && (parse_duration(last, &p->last, &err) < 0 || !p->last)) {
@@ -56,10 +64,25 @@ static int parse_profile_request(struct profile_request *p, const char *usual,
 		return -EINVAL;
 	}
 	if (seconds == -ENOENT && !last && !p->window) {
-		p->seconds = strcmp(usual, "seconds") ? 0 : SECONDS_USUAL;
+		p->seconds = strcmp(p->kind->usual, "seconds") && !p->wall ? 0 : SECONDS_USUAL;
 		p->last = p->seconds ? 0 : LAST_USUAL;
 	}
 	return 0;
+}
+
+/* Read what is meant. Return 0, or -EINVAL with the answer filled. */
+static int parse_profile_request(struct profile_request *p, struct http_answer *a)
+{
+	const char *event = http_request_text(p->q, "event");
+
+	if (!event)
+		event = p->kind->event;
+	p->wall = !strcmp(event, EVENT_WALL);
+	if (!p->wall && strcmp(event, EVENT_CPU_CLOCK) != 0) {
+		http_answer_text(a, 400, "event is " EVENT_CPU_CLOCK " or " EVENT_WALL "\n");
+		return -EINVAL;
+	}
+	return parse_profile_time(p, a);
 }
 
 /* Keep the windows that are wanted. */
@@ -106,7 +129,7 @@ static int open_part(void *context, size_t number, struct trace **out, struct er
 
 static const struct export_format *find_format(const struct profile_request *p)
 {
-	return export_format_named(p->format);
+	return export_format_named(p->kind->format);
 }
 
 /* A sink that passes everything on as long as the request has not expired. */
@@ -140,7 +163,7 @@ static int write_profile(const struct profile_request *p, struct source *source,
 	static const struct sink_ops ops = {.put = patient_put, .finish = patient_finish};
 	struct patient_sink patient = {.sink = {.ops = &ops}, .q = p->q};
 	const struct export_format *format = find_format(p);
-	const struct export_options options = {.services = true};
+	const struct export_options options = {.services = true, .wall = p->wall};
 	FILE *body = open_memstream(&a->body, &a->size), *out = NULL;
 	struct sink *sink = NULL;
 	int ret = body ? 0 : -ENOMEM;
@@ -181,19 +204,43 @@ static int profile_of_windows(struct profile_request *p, struct http_answer *a, 
 	return ret;
 }
 
+/* Answer why a session could not begin or end. Return 0, or the code if it has no answer here. */
+static int answer_no_session(struct http_answer *a, int code)
+{
+	switch (code) {
+	case -EBUSY:
+		return http_answer_text(a, 429, "there are too many sessions: try again later\n");
+	case -EAGAIN:
+		return http_answer_text(a, 503, "skein serve does not record yet\n");
+	case -EDQUOT:
+		return http_answer_text(a, 503,
+					"the CPU budget is used up, and wall time would take more: "
+					"try again later, or raise cpu-budget\n");
+	case -ENODEV:
+		return http_answer_text(
+			a, 409,
+			"switches are recorded without stacks of waits: keep-events "
+			"needs off-cpu or all\n");
+	case -ENOTSUP:
+		return http_answer_text(a, 501,
+					"the kernel takes no stacks of waits: the log of skein "
+					"serve has the reason\n");
+	default:
+		return code;
+	}
+}
+
 static int profile_of_session(struct profile_request *p, struct http_answer *a, struct error *err)
 {
-	struct network_question question = {.kind = ASK_SESSION, .ns = p->seconds * NSEC_PER_SEC};
+	struct network_question question = {.kind = p->wall ? ASK_WALL : ASK_SESSION,
+					    .ns = p->seconds * NSEC_PER_SEC};
 	struct trace *t = NULL;
 	struct source *source = NULL;
 	int ret = ask_core(p->child->asker, &question, p->q, &p->fd);
 
-	if (ret == -EBUSY)
-		return http_answer_text(a, 429, "there are too many sessions: try again later\n");
-	if (ret == -EAGAIN)
-		return http_answer_text(a, 503, "skein serve does not record yet\n");
-	if (!ret)
-		ret = p->fd < 0 ? -EIO : trace_open_fd(&t, p->fd, "the session", err);
+	if (ret)
+		return answer_no_session(a, ret);
+	ret = p->fd < 0 ? -EIO : trace_open_fd(&t, p->fd, "the session", err);
 	if (!ret)
 		ret = trace_source(&source, t, err);
 	if (!ret)
@@ -204,13 +251,13 @@ static int profile_of_session(struct profile_request *p, struct http_answer *a, 
 }
 
 int network_profile_answer(struct network_child *c, const struct http_request *q,
-			   const char *format, const char *usual, struct http_answer *a)
+			   const struct network_profile_kind *kind, struct http_answer *a)
 {
-	struct profile_request p = {.child = c, .q = q, .format = format, .fd = -1};
+	struct profile_request p = {.child = c, .q = q, .kind = kind, .fd = -1};
 	struct error err = {""};
 	int ret;
 
-	if (parse_profile_request(&p, usual, a) < 0)
+	if (parse_profile_request(&p, a) < 0)
 		return 0;
 	a->type = find_format(&p)->gzip ? "application/octet-stream" : "text/plain; charset=utf-8";
 	if (p.seconds)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/record.h"
 #include "serve/metrics.h"
 #include "serve/network_child.h"
 #include "serve/network_profile.h"
@@ -114,22 +115,35 @@ static int answer_pprof_index(void *context, const struct http_request *q, struc
 	return http_answer_text(a, 200,
 				"profile?seconds=30   CPU time of all processes, in the next "
 				"seconds\nprofile?last=1h      CPU time in the windows of the last "
-				"hour\n");
+				"hour\nwall?seconds=10      wall time of all threads, on CPUs and "
+				"waiting, in the next seconds\n");
 }
 
 static int answer_pprof(void *context, const struct http_request *q, struct http_answer *a)
 {
-	return network_profile_answer(context, q, "pprof", "seconds", a);
+	static const struct network_profile_kind kind = {"pprof", "seconds", EVENT_CPU_CLOCK};
+
+	return network_profile_answer(context, q, &kind, a);
+}
+
+static int answer_wall(void *context, const struct http_request *q, struct http_answer *a)
+{
+	static const struct network_profile_kind kind = {"pprof", "seconds", EVENT_WALL};
+
+	return network_profile_answer(context, q, &kind, a);
 }
 
 static int answer_folded(void *context, const struct http_request *q, struct http_answer *a)
 {
-	return network_profile_answer(context, q, "folded", "last", a);
+	static const struct network_profile_kind kind = {"folded", "last", EVENT_CPU_CLOCK};
+
+	return network_profile_answer(context, q, &kind, a);
 }
 
 static int answer_flame_graph(void *context, const struct http_request *q, struct http_answer *a)
 {
-	int ret = network_profile_answer(context, q, "html", "last", a);
+	static const struct network_profile_kind kind = {"html", "last", EVENT_CPU_CLOCK};
+	int ret = network_profile_answer(context, q, &kind, a);
 
 	if (!ret && a->status == 200) {
 		a->type = HTML;
@@ -180,6 +194,7 @@ const struct http_route network_routes[] = {
 	{.path = "/trigger", .post = true, .answer = answer_trigger},
 	{.path = "/debug/pprof/", .answer = answer_pprof_index},
 	{.path = "/debug/pprof/profile", .answer = answer_pprof},
+	{.path = "/debug/pprof/wall", .answer = answer_wall},
 };
 
 const size_t network_route_count = sizeof(network_routes) / sizeof(network_routes[0]);

@@ -109,10 +109,12 @@ static const char index_head[] =
 	"</style></head><body>\n<h1>skein serve</h1>\n"
 	"<p>Flame graph of <a href=\"/flamegraph?last=5m\">the last 5 minutes</a>, "
 	"<a href=\"/flamegraph?last=1h\">the last hour</a>, "
-	"<a href=\"/flamegraph?seconds=10\">the next 10 seconds</a>. "
+	"<a href=\"/flamegraph?seconds=10\">the next 10 seconds</a>, "
+	"<a href=\"/flamegraph?seconds=10&amp;event=wall\">of these also waiting</a>. "
 	"<a href=\"/metrics\">Metrics</a>. "
 	"Stacks as text: <a href=\"/folded?last=5m\">/folded</a>.\n"
-	"<p>pprof: <code>go tool pprof http://ADDRESS/debug/pprof/profile?seconds=30</code>\n";
+	"<p>pprof: <code>go tool pprof http://ADDRESS/debug/pprof/profile?seconds=30</code>, "
+	"wall time: <code>http://ADDRESS/debug/pprof/wall?seconds=10</code>\n";
 
 static void write_window_row(const struct window_file *f, FILE *out)
 {

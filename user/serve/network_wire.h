@@ -8,12 +8,18 @@
 
 #include <stdint.h>
 
+#define NETWORK_WALL_SECONDS 60 /* the longest session of wall time */
 #define NETWORK_NAME_MAX 128 /* bytes of the name of a window, NUL included */
 
 enum network_question_kind {
 	ASK_STATE, /* status 0: it records; -EAGAIN: not yet */
 	ASK_METRICS, /* with a text in Prometheus' format, without its last line */
 	ASK_SESSION, /* with a trace of the next ns, when it is complete */
+	/*
+	 * as ASK_SESSION, of wall time; also -ENODEV: the configuration records switches without
+	 * stacks of waits; -ENOTSUP: the kernel can take none; -EDQUOT: the CPU budget is used up
+	 */
+	ASK_WALL,
 	ASK_CANCEL, /* nobody waits for the session of that number any more; has no reply */
 	ASK_WINDOWS, /* with a text: a line for each window: name, begin, end (s since 1970), bytes
 		      */

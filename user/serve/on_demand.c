@@ -58,6 +58,12 @@ static void fail_session(struct session *s, int code)
 	s->complete = true;
 }
 
+/* Return whether a session takes records. */
+static bool is_session_open(const struct session *s)
+{
+	return s->number && !s->complete && !s->pending;
+}
+
 static void put_into_sessions(struct on_demand *d, enum record_kind kind, const void *record)
 {
 	uint64_t time = kind == KIND_SAMPLE ? ((const struct sample *)record)->time : 0;
@@ -67,7 +73,7 @@ static void put_into_sessions(struct on_demand *d, enum record_kind kind, const 
 		struct error err = {""};
 		int ret;
 
-		if (!s->number || s->complete || (time && (time < s->begin || time >= s->end)))
+		if (!is_session_open(s) || (time && (time < s->begin || time >= s->end)))
 			continue;
 		ret = window_trace_put(&s->trace, d->stores, kind, record, &err);
 		if (ret < 0)
@@ -96,7 +102,7 @@ void on_demand_update(struct on_demand *d, enum record_kind kind, const void *re
 		struct error err = {""};
 		int ret;
 
-		if (!s->number || s->complete)
+		if (!is_session_open(s))
 			continue;
 		if (IN_EVERY_WINDOW >> kind & 1)
 			ret = window_trace_put(&s->trace, d->stores, kind, record, &err);
@@ -142,9 +148,9 @@ int on_demand_tick(struct on_demand *d, uint64_t now, struct error *err)
 		struct error ignored = {""};
 		int ret;
 
-		if (!s->number || s->complete)
+		if (!is_session_open(s))
 			continue;
-		if (now >= s->end + UNDER_WAY) {
+		if (s->wall ? s->asked : now >= s->end + UNDER_WAY) {
 			complete_session(d, s);
 			continue;
 		}
@@ -190,30 +196,70 @@ static uint64_t wall_clock(void)
 	return (uint64_t)now.tv_sec * NSEC_PER_SEC + (uint64_t)now.tv_nsec;
 }
 
-struct session *on_demand_begin(struct on_demand *d, uint64_t number, uint64_t ns, uint64_t now,
-				int *ret)
+/* Open the trace of a session that begins now, ns. */
+static int open_session(struct on_demand *d, struct session *s, uint64_t ns, uint64_t now)
 {
-	struct session *s = NULL;
 	struct error err = {""};
 	char path[PATH_MAX];
+	int ret = 0;
 
-	for (size_t i = 0; i < SESSIONS_MAX && !s; i++)
-		if (!d->sessions[i].number)
-			s = &d->sessions[i];
-	*ret = !d->stores || !d->host ? -EAGAIN : s ? 0 : -EBUSY;
-	if (!*ret && snprintf(path, sizeof(path), "%s/" SESSION_PREFIX "%llu.skein", d->folder,
-			      (unsigned long long)number) >= (int)sizeof(path))
-		*ret = -ENAMETOOLONG;
-	if (!*ret) {
-		*s = (struct session){.begin = now, .end = now + ns};
-		*ret = window_trace_open_at(&s->trace, path, now, wall_clock(), &err);
+	if (snprintf(path, sizeof(path), "%s/" SESSION_PREFIX "%llu.skein", d->folder,
+		     (unsigned long long)s->number) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	s->pending = 0;
+	s->begin = now;
+	s->end = now + ns;
+	ret = window_trace_open_at(&s->trace, path, now, wall_clock(), &err);
+	if (!ret)
+		ret = window_trace_describe(&s->trace, d->stores, d->host, &err);
+	if (!ret && s->wall && d->wall.event.id)
+		ret = window_trace_put(&s->trace, d->stores, KIND_EVENT, &d->wall.event, &err);
+	return ret;
+}
+
+/* Return why a session cannot begin, a negative errno. *out: its place. */
+static int find_session_place(struct on_demand *d, const struct session_request *r,
+			      struct session **out)
+{
+	const struct session_waits *w = &d->wall;
+	unsigned int wall = 0;
+
+	*out = NULL;
+	for (size_t i = 0; i < SESSIONS_MAX; i++) {
+		struct session *s = &d->sessions[i];
+
+		wall += s->number && s->wall;
+		if (!s->number)
+			*out = s;
 	}
-	if (!*ret) {
-		s->number = number;
-		*ret = window_trace_describe(&s->trace, d->stores, d->host, &err);
-		if (*ret)
-			on_demand_end(s, NULL);
-	}
+	if (!d->stores || !d->host)
+		return -EAGAIN;
+	if (!r->wall)
+		return *out ? 0 : -EBUSY;
+	if (w->refused)
+		return w->refused;
+	if (w->always && !w->event.id)
+		return -ENOTSUP;
+	if (w->over_budget && !w->always)
+		return -EDQUOT;
+	return *out && wall < WALL_SESSIONS_MAX ? 0 : -EBUSY;
+}
+
+struct session *on_demand_begin(struct on_demand *d, const struct session_request *r, uint64_t now,
+				int *ret)
+{
+	struct session *s;
+
+	*ret = find_session_place(d, r, &s);
+	if (*ret)
+		return NULL;
+	*s = (struct session){.number = r->number, .wall = r->wall};
+	if (r->wall && !d->wall.recorded && !d->wall.always)
+		s->pending = r->ns;
+	else
+		*ret = open_session(d, s, r->ns, now);
+	if (*ret)
+		on_demand_end(s, NULL);
 	return *ret ? NULL : s;
 }
 
@@ -221,9 +267,88 @@ void on_demand_end(struct session *s, int *fd)
 {
 	if (fd)
 		*fd = s->complete && !s->failed ? open(s->trace.path, O_RDONLY | O_CLOEXEC) : -1;
-	unlink(s->trace.path);
+	if (s->trace.path[0])
+		unlink(s->trace.path);
 	window_trace_free(&s->trace);
 	*s = (struct session){.number = 0};
+}
+
+/* Put the part of a wait that is in the time of a session into it. */
+static int put_wait_into_session(struct on_demand *d, struct session *s, const struct sample *wait)
+{
+	const uint64_t left = wait->time - wait->length;
+	const uint64_t from = left > s->begin ? left : s->begin;
+	struct error err = {""};
+	struct sample part = *wait;
+
+	part.time = wait->time < s->end ? wait->time : s->end;
+	/* One that has not ended comes again, unless this session asked for it. */
+	if (part.time <= from || (wait->flags & SAMPLE_FLAG_NOT_ENDED && !s->asked))
+		return 0;
+	part.length = part.time - from;
+	part.weight = (uint64_t)((double)wait->weight * (double)part.length / (double)wait->length);
+	return window_trace_put(&s->trace, d->stores, KIND_SAMPLE, &part, &err);
+}
+
+void on_demand_put_waits(struct on_demand *d, enum record_kind kind, const void *record)
+{
+	if (kind == KIND_EVENT) {
+		d->wall.event = *(const struct event *)record;
+		d->wall.event.name = EVENT_OFF_CPU;
+		d->wall.event.unit = "ns";
+	}
+	for (size_t i = 0; i < SESSIONS_MAX; i++) {
+		struct session *s = &d->sessions[i];
+		struct error err = {""};
+		int ret;
+
+		if (!s->wall || !is_session_open(s))
+			continue;
+		ret = kind == KIND_SAMPLE
+			      ? put_wait_into_session(d, s, record)
+			      : window_trace_put(&s->trace, d->stores, kind, record, &err);
+		if (ret < 0)
+			fail_session(s, ret);
+	}
+}
+
+bool on_demand_wants_waits(struct on_demand *d)
+{
+	bool wanted = false;
+
+	for (size_t i = 0; i < SESSIONS_MAX; i++)
+		wanted |= d->sessions[i].number && d->sessions[i].wall && !d->sessions[i].complete;
+	d->wall.recorded &= wanted;
+	return wanted;
+}
+
+void on_demand_waits_recorded(struct on_demand *d, int status, uint64_t now)
+{
+	d->wall.recorded = !status;
+	for (size_t i = 0; i < SESSIONS_MAX; i++) {
+		struct session *s = &d->sessions[i];
+		int ret = status;
+
+		if (!s->number || !s->pending)
+			continue;
+		if (!ret)
+			ret = open_session(d, s, s->pending, now);
+		if (ret)
+			fail_session(s, ret);
+	}
+}
+
+bool on_demand_wants_open_waits(struct on_demand *d, uint64_t now)
+{
+	bool wanted = false;
+
+	for (size_t i = 0; i < SESSIONS_MAX; i++) {
+		struct session *s = &d->sessions[i];
+
+		if (s->wall && is_session_open(s) && now >= s->end + UNDER_WAY)
+			wanted = s->asked = true;
+	}
+	return wanted;
 }
 
 void on_demand_free(struct on_demand *d)

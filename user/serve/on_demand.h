@@ -13,12 +13,16 @@
 #include "serve/window_trace.h"
 
 #define SESSIONS_MAX 8 /* at the same time */
+#define WALL_SESSIONS_MAX 4 /* of these */
 
 /* One trace of the time from begin to end, ns. */
 struct session {
 	uint64_t number; /* chosen by the caller; 0: the place is free */
 	uint64_t begin, end;
 	struct window_trace trace;
+	bool wall; /* it has stacks of waits, too */
+	uint64_t pending; /* ns: its length, as long as waits are not recorded yet; 0: it began */
+	bool asked; /* the source was asked for the waits that have not ended */
 	bool complete;
 	int failed; /* why it could not be written, a negative errno; 0: it could */
 };
@@ -26,6 +30,17 @@ struct session {
 /* A loss that may be put again, with a larger count. */
 struct counted_loss {
 	uint64_t id, count;
+};
+
+/* Stacks of waits for sessions of wall time. */
+struct session_waits {
+	int refused; /* why there are none by the configuration, a negative errno; 0: there may be
+		      */
+	bool always; /* they are recorded without being asked for */
+	bool over_budget; /* the CPU budget has lowered the rate: no session is begun */
+	bool recorded; /* they are being recorded */
+	bool open_alone; /* nothing else has asked for the waits that have not ended */
+	struct event event; /* of their samples; id 0: not known yet */
 };
 
 #define COUNTED_LOSSES 1024 /* a loss is not put again after so many others */
@@ -37,6 +52,7 @@ struct on_demand {
 	struct function_times functions;
 	struct service_waits waits; /* of the windows that have ended */
 	struct pauses pauses;
+	struct session_waits wall;
 	struct session sessions[SESSIONS_MAX];
 	VECTOR(struct account) accounts; /* the last one of each event and CPU */
 	uint64_t lost[LOSS_COUNT]; /* by reason */
@@ -69,11 +85,18 @@ int on_demand_end_window(struct on_demand *d, uint64_t now, struct error *err);
  */
 int on_demand_count(struct on_demand *d, uint64_t now, struct error *err);
 
+/* What a session is to have: wall: also waits, from when they are recorded. */
+struct session_request {
+	uint64_t number, ns;
+	bool wall;
+};
+
 /*
- * Begin a session of the next ns. Return its place; NULL, with *ret -EBUSY if there are too many,
- * -EAGAIN if nothing is recorded yet, or why it cannot be written.
+ * Begin a session at now, ns. Return its place; NULL, with *ret -EBUSY if there are too many,
+ * -EAGAIN if nothing is recorded yet, -EDQUOT if the CPU budget does not allow it, session_waits.
+ * refused, or why it cannot be written.
  */
-struct session *on_demand_begin(struct on_demand *d, uint64_t number, uint64_t ns, uint64_t now,
+struct session *on_demand_begin(struct on_demand *d, const struct session_request *r, uint64_t now,
 				int *ret);
 /*
  * End a session, complete or not, and remove its file. *fd: a descriptor of its trace for reading,
@@ -81,6 +104,21 @@ struct session *on_demand_begin(struct on_demand *d, uint64_t number, uint64_t n
  */
 void on_demand_end(struct session *s, int *fd);
 void on_demand_free(struct on_demand *d);
+
+/*
+ * Stacks of waits, which windows do not get: an event, a sample, or a loss of theirs. Each session
+ * of wall time gets the part of a wait that is in its time.
+ */
+void on_demand_put_waits(struct on_demand *d, enum record_kind kind, const void *record);
+/* Return whether a session needs waits to be recorded; if not, they are not from now on. */
+bool on_demand_wants_waits(struct on_demand *d);
+/* Waits are recorded from now on, ns (status 0), or cannot be (a negative errno). */
+void on_demand_waits_recorded(struct on_demand *d, int status, uint64_t now);
+/*
+ * Return whether a session that is over at now, ns, needs the waits that have not ended; it is
+ * completed at the next tick, before which they come.
+ */
+bool on_demand_wants_open_waits(struct on_demand *d, uint64_t now);
 
 /* Remove what a service that was killed has left of sessions in a folder. */
 void on_demand_clean(const char *folder);
