@@ -89,11 +89,11 @@ class WindowsTest(serve_live.ServeTest, sched_live.SchedTest):
     def check_shown(self, service, timelines, programs):
         """Commands show the threads of one window, and of several as of one recording."""
         where = ("--last", "1h", "--folder", self.folder)
-        for shown in (self.skein("report", "--timeline", service.windows()[2]),
-                      self.skein("report", "--timeline", *where)):
+        timeline = ("report", "--timeline", "-p", programs[0].pid)
+        for shown in (self.skein(*timeline, service.windows()[2]), self.skein(*timeline, *where)):
             for cpu in live.CPUS:
                 self.assertRegex(shown, rf"(?m)^CPU {cpu} .*\d%")
-            self.assertRegex(shown, rf"(?m)^.*loop.* {programs[0].pid} +\d+% ")
+            self.assertRegex(shown, rf"(?m)^.*loop {programs[0].pid} +[<>]?\d+% ")
         rows = json.loads(self.skein(
             "query", *where, "--json",
             "SELECT sum(s.\"end\" - s.time) AS ran, count(DISTINCT s.lane) AS cpus FROM slice s "

@@ -466,6 +466,51 @@ START_TEST(a_window_is_missing)
 }
 END_TEST
 
+/* Return how much memory this process has, KiB. */
+static long resident_kib(void)
+{
+	FILE *in = fopen("/proc/self/statm", "re");
+	long pages = 0;
+
+	HOLDS(in && fscanf(in, "%*d %ld", &pages) == 1);
+	fclose(in);
+	return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/* 1,000 threads a second, of which each lives for a second; the record of one end in ten is lost.
+ */
+START_TEST(memory_of_threads_stays)
+{
+	const struct window_options o = {.folder = ".",
+					 .length = 5 * SECOND,
+					 .records.sched = true,
+					 .budget.bytes = 1 << 20,
+					 .utc = utc_of_test};
+	long before = 0;
+
+	files_begin();
+	HOLDS(window_sink(&windows, &o, &err) == 0);
+	begin_machine();
+	for (uint64_t id = 1000; id < 121000; id++) {
+		uint64_t time = START + (id - 1000) * MS;
+
+		PUT(process, .id = id, .host = 1, .pid = id, .comm = "p", .end = time + SECOND);
+		PUT(lane, .id = id, .host = 1, .kind = LANE_THREAD, .number = id);
+		PUT(thread, .id = id, .process = id, .tid = id, .comm = "t", .lane = id,
+		    .end = time + SECOND);
+		PUT(slice, .time = time, .end = time + MS, .lane = CPU_LANE(0),
+		    .state = STATE_RUNNING, .value = id, .left = id % 10 ? STATE_DEAD : STATE_NONE);
+		if (id % 1000 == 999)
+			HOLDS(sink_tick(windows, time + MS, &err) == 0);
+		if (id == 50000)
+			before = resident_kib();
+	}
+	ck_assert_int_lt(resident_kib() - before, 8192);
+	m.now = START + 120 * SECOND;
+	end_machine();
+}
+END_TEST
+
 /* Windows without scheduler records have neither these nor lanes. */
 START_TEST(samples_alone)
 {
@@ -571,4 +616,5 @@ START_TEST(windows_get_what_was_chosen)
 END_TEST
 
 SUITE("window lanes", windows_have_the_states_of_their_time, windows_one_after_the_other,
-      a_window_is_missing, samples_alone, unknown_times_are_cut, windows_get_what_was_chosen)
+      a_window_is_missing, samples_alone, unknown_times_are_cut, windows_get_what_was_chosen,
+      memory_of_threads_stays)
