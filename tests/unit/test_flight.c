@@ -14,6 +14,7 @@
 #include "serve/flight.h"
 #include "serve/window_sink.h"
 #include "suite.h"
+#include "trace/copy.h"
 #include "trace/trace.h"
 #include "trace_file.h"
 
@@ -163,6 +164,77 @@ START_TEST(flight_has_all_and_windows_their_part)
 	snprintf(path, sizeof(path), "w/%s", w.list.items[0].name);
 	assert_row(path, COUNTS, "300,1,0,0,0,");
 	window_files_free(&w);
+}
+END_TEST
+
+/*
+ * While a flight is written, recording goes on: the flight has what came before it began, and the
+ * next one has all.
+ */
+START_TEST(recording_goes_on)
+{
+	struct flight_counts c;
+	struct recorder r;
+
+	files_begin();
+	begin_recorder(&r, "2/1m", 0);
+	for (int i = 0; i < 3; i++)
+		run_second(&r);
+	ck_assert_int_eq(flight_trigger(r.flight, "signal"), 0);
+	do {
+		usleep(20000);
+		tick_recorder(&r);
+		flight_get_counts(r.flight, &c);
+	} while (!*c.condition);
+	ck_assert_uint_eq(c.written, 0); /* whatever its thread has done: only a poll sees it */
+	for (int i = 0; i < 2; i++) {
+		run_second(&r);
+		ck_assert_int_eq(sink_tick(r.sink, r.now, &err), 0);
+	}
+	ck_assert_int_eq(flight_trigger(r.flight, "request"), 0);
+	ck_assert(!flight_wants_open_waits(r.flight));
+	while (!c.written) {
+		usleep(20000);
+		flight_poll(r.flight);
+		flight_get_counts(r.flight, &c);
+		ck_assert_uint_eq(c.failed, 0);
+	}
+	assert_row(c.last, COUNTS, "450,2,3,2,2,3");
+	assert_row(c.last, "SELECT value FROM info WHERE key = 'flight.trigger'", "signal");
+	c = wait_for_flight(&r, 1);
+	ck_assert_uint_eq(c.written, 2);
+	assert_row(c.last, COUNTS, "750,2,5,2,2,3");
+	end_recorder(&r);
+}
+END_TEST
+
+/* A frozen trace takes records, more than it may otherwise hold back, and its file stays. */
+START_TEST(frozen_file_stays)
+{
+	struct frozen_trace frozen;
+	struct sink *s;
+
+	files_begin();
+	ck_assert_int_eq(trace_writer(&s, "t.skein", &err), 0);
+	ck_assert_int_eq(put_host(s, &(struct host){.id = 1, .hostname = "m", .cpus = 1}, &err), 0);
+	ck_assert_int_eq(trace_writer_freeze(s, SECOND, &frozen, &err), 0);
+	shell("cp t.skein before");
+	for (uint64_t i = 1; i <= 300000; i++) {
+		const struct name n = {i, "a name that takes some bytes in a row of its own"};
+
+		ck_assert_int_eq(put_name(s, &n, &err), 0);
+	}
+	shell("cmp t.skein before");
+	ck_assert_int_eq(frozen_trace_copy(&frozen, "copy.skein", &err), 0);
+	ck_assert(frozen.copied);
+	trace_writer_thaw(s);
+	frozen_trace_free(&frozen);
+	ck_assert_int_eq(sink_tick(s, SECOND, &err), 0);
+	ck_assert_int_eq(s->ops->finish(s, &err), 0);
+	sink_free(s);
+	assert_row("copy.skein", "SELECT (SELECT count(*) FROM name), \"end\" FROM host",
+		   "0,1000000000");
+	assert_row("t.skein", "SELECT count(*) FROM name", "300000");
 }
 END_TEST
 
@@ -353,6 +425,6 @@ START_TEST(budget_is_divided)
 }
 END_TEST
 
-SUITE("flights", flight_has_all_and_windows_their_part, limits_are_kept, end_writes_what_is_due,
-      larger_than_its_part, ring_that_fails, ring_of_a_killed_service_goes, names,
-      budget_is_divided)
+SUITE("flights", flight_has_all_and_windows_their_part, recording_goes_on, frozen_file_stays,
+      limits_are_kept, end_writes_what_is_due, larger_than_its_part, ring_that_fails,
+      ring_of_a_killed_service_goes, names, budget_is_divided)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "serve/flight_copy.h"
 #include "serve/trigger_watch.h"
 #include "trace/trace.h"
 
@@ -39,6 +40,7 @@ struct flight {
 	struct trigger_watch *watch;
 	struct trigger_times times;
 	struct next_flight next;
+	struct flight_copy copy;
 	struct flight_counts counts;
 	uint64_t host, start; /* host.id; when the recording began, ns */
 };
@@ -56,17 +58,6 @@ static void note_flight_problem(struct flight *f, const struct error *err)
 	f->counts.failed++;
 	snprintf(f->counts.problem, sizeof(f->counts.problem), "%.*s",
 		 (int)strcspn(err->text, "\n"), err->text);
-}
-
-/* The ring failed: keep nothing from now on. */
-static void end_ring(struct flight *f, const struct error *err)
-{
-	note_flight_problem(f, err);
-	f->counts.off = true;
-	f->next.pending = false;
-	sink_free(f->ring);
-	f->ring = NULL;
-	unlink(f->options.ring); /* it takes memory */
 }
 
 /* Ask for a flight because of what happened at a time (ns), if the limits allow one. */
@@ -115,7 +106,9 @@ bool flight_wants_open_waits(struct flight *f)
 {
 	struct next_flight *n = &f->next;
 
-	n->asked = n->pending && flight_clock(CLOCK_BOOTTIME) >= n->due + UNDER_WAY;
+	/* The ring may have no tick while a flight is written, and one is written at a time. */
+	n->asked = n->pending && !f->copy.running &&
+		   flight_clock(CLOCK_BOOTTIME) >= n->due + UNDER_WAY;
 	return n->asked;
 }
 
@@ -131,44 +124,64 @@ static int put_flight_infos(struct flight *f, struct error *err)
 	return ret ? ret : put_info(f->ring, &when, err);
 }
 
-/* Copy the ring into the folder of windows, as it is at now (ns). */
-static int copy_ring(struct flight *f, uint64_t now, struct error *err)
+/* Begin to copy the ring into the folder of windows, as it is at now (ns). */
+static int begin_flight(struct flight *f, uint64_t now, struct error *err)
 {
-	uint64_t begin = trace_writer_kept_start(f->ring), utc = flight_clock(CLOCK_REALTIME);
+	uint64_t begin, utc = flight_clock(CLOCK_REALTIME);
 	struct flight_name name = {f->options.folder, f->next.reason, 0, utc / NSEC_PER_SEC};
-	char path[PATH_MAX];
 	int ret = put_flight_infos(f, err);
 
+	begin = trace_writer_kept_start(f->ring);
 	begin = begin ? begin : f->start;
 	name.begin = (utc - (now - begin)) / NSEC_PER_SEC;
-	if (!ret)
-		ret = flight_files_open_path(path, sizeof(path), f->options.folder, err);
-	if (!ret)
-		ret = trace_writer_copy_to(f->ring, path, now, err);
-	if (!ret)
-		ret = flight_files_publish(f->counts.last, &name, path, &f->options.budget, err);
-	return ret;
+	f->copy.budget = f->options.budget;
+	return ret ? ret : flight_copy_begin(&f->copy, f->ring, now, &name, err);
 }
 
 static void write_flight(struct flight *f)
 {
 	const uint64_t now = flight_clock(CLOCK_BOOTTIME);
 	struct error err = {""};
+	int ret = begin_flight(f, now, &err);
+
+	memcpy(f->counts.condition, f->next.condition, sizeof(f->counts.condition));
+	f->next = (struct next_flight){.pending = false};
+	if (ret)
+		note_flight_problem(f, &err);
+}
+
+/* Take the result of a flight that has been written. wait: until it is. */
+static void end_flight(struct flight *f, bool wait)
+{
 	/* The age is for the sink of windows, which knows jumps of the clock (window_clock.h). */
 	const struct window_budget bytes = {.bytes = f->options.budget.bytes};
 	const uint64_t utc = flight_clock(CLOCK_REALTIME) / NSEC_PER_SEC;
 	const struct window_now wall = {utc, utc};
 	uint64_t removed = 0;
-	int ret = copy_ring(f, now, &err);
+	struct error err = {""};
 
-	memcpy(f->counts.condition, f->next.condition, sizeof(f->counts.condition));
-	f->next = (struct next_flight){.pending = false};
-	if (!ret) {
-		f->counts.written++;
-		ret = window_files_prune(f->options.folder, &bytes, &wall, &removed, &err);
+	if (!flight_copy_settle(&f->copy, f->ring, wait))
+		return;
+	if (f->copy.ret) {
+		note_flight_problem(f, &f->copy.err);
+		return;
 	}
-	if (ret)
+	memcpy(f->counts.last, f->copy.out, sizeof(f->counts.last));
+	f->counts.written++;
+	if (window_files_prune(f->options.folder, &bytes, &wall, &removed, &err) < 0)
 		note_flight_problem(f, &err);
+}
+
+/* The ring failed: keep nothing from now on. */
+static void end_ring(struct flight *f, const struct error *err)
+{
+	note_flight_problem(f, err);
+	end_flight(f, true);
+	f->counts.off = true;
+	f->next.pending = false;
+	sink_free(f->ring);
+	f->ring = NULL;
+	unlink(f->options.ring); /* it takes memory */
 }
 
 void flight_change_budget(struct flight *f, const struct window_budget *budget)
@@ -181,6 +194,7 @@ void flight_poll(struct flight *f)
 	if (!f->ring)
 		return;
 	trigger_watch_poll(f->watch, flight_clock(CLOCK_BOOTTIME));
+	end_flight(f, false);
 	if (f->next.complete)
 		write_flight(f);
 }
@@ -225,9 +239,10 @@ static int flight_tick(struct sink *s, uint64_t time, struct error *err)
 {
 	struct flight *f = (struct flight *)s;
 	struct error failure = {""};
+	bool allowed = f->ring && flight_copy_allows_tick(&f->copy, f->ring);
 	int ret;
 
-	if (f->ring && sink_tick(f->ring, time, &failure) < 0)
+	if (allowed && sink_tick(f->ring, time, &failure) < 0)
 		end_ring(f, &failure);
 	f->next.complete = f->next.pending && f->next.asked;
 	ret = f->ring ? trigger_watch_tick(f->watch, time, err) : 0;
@@ -255,8 +270,12 @@ static int flight_finish(struct sink *s, struct error *err)
 {
 	struct flight *f = (struct flight *)s;
 
-	if (f->ring && f->next.pending)
-		write_flight(f);
+	if (f->ring) {
+		end_flight(f, true);
+		if (f->next.pending)
+			write_flight(f);
+		end_flight(f, true);
+	}
 	return f->windows->ops->finish(f->windows, err);
 }
 
@@ -264,6 +283,8 @@ static void flight_free(struct sink *s)
 {
 	struct flight *f = (struct flight *)s;
 
+	if (f->ring)
+		end_flight(f, true);
 	sink_free(f->ring);
 	trigger_watch_free(f->watch);
 	vector_free(&f->times.list);

@@ -69,8 +69,8 @@ bool flight_wants_open_waits(struct flight *f);
 /* From now on that budget holds for windows and flights. */
 void flight_change_budget(struct flight *f, const struct window_budget *budget);
 /*
- * Look for triggers, and write the flight that is due. Call this several times a second, between
- * the rounds of the source.
+ * Look for triggers, begin to write the flight that is due, and take the result of one. Call this
+ * several times a second, between the rounds of the source.
  */
 void flight_poll(struct flight *f);
 void flight_get_counts(const struct flight *f, struct flight_counts *out);

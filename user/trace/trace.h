@@ -72,8 +72,16 @@ bool trace_writer_is_short(const struct sink *s);
  */
 int trace_writer_copy(struct sink *s, const char *mark, uint64_t now, char **out,
 		      struct error *err);
-/* The same, to a file of any other path, which must not exist. */
-int trace_writer_copy_to(struct sink *s, const char *path, uint64_t now, struct error *err);
+
+struct frozen_trace;
+/*
+ * Commit all records put so far, and leave the file as it is until trace_writer_thaw(), so that
+ * another thread can copy it meanwhile (copy.h): a trace that ended at now (ns). Records can be
+ * put, and take memory until they can be committed, but there must be no tick. *out is for
+ * frozen_trace_free() on success only.
+ */
+int trace_writer_freeze(struct sink *s, uint64_t now, struct frozen_trace *out, struct error *err);
+void trace_writer_thaw(struct sink *s);
 
 /* Set *out to the sizes written so far, and the number of records put so far. */
 void trace_writer_stats(const struct sink *s, struct trace_stats *out);

@@ -59,6 +59,7 @@ struct writer_database {
 	sqlite3_stmt *put[KIND_COUNT]; /* NULL unless the table exists */
 	sqlite3_stmt *put_chunk, *begin, *commit;
 	bool in_transaction;
+	bool frozen; /* the file must not change: nothing is committed */
 };
 
 struct file_writer {
@@ -330,7 +331,7 @@ static int limit_dirty(struct file_writer *w, struct error *err)
 	int bytes = 0, highest;
 
 	sqlite3_db_status(w->db.handle, SQLITE_DBSTATUS_CACHE_USED, &bytes, &highest, 0);
-	return bytes > DIRTY_BYTES_MAX ? commit(w, 0, err) : 0;
+	return bytes > DIRTY_BYTES_MAX && !w->db.frozen ? commit(w, 0, err) : 0;
 }
 
 /* Check that a record has an id. info and loss need none: 0 becomes the next free id. */
@@ -765,7 +766,7 @@ bool trace_writer_is_short(const struct sink *s)
 	return ((const struct file_writer *)s)->shortage.code != 0;
 }
 
-int trace_writer_copy_to(struct sink *s, const char *path, uint64_t now, struct error *err)
+int trace_writer_freeze(struct sink *s, uint64_t now, struct frozen_trace *out, struct error *err)
 {
 	struct file_writer *w = (struct file_writer *)s;
 	int ret = 0;
@@ -776,21 +777,15 @@ int trace_writer_copy_to(struct sink *s, const char *path, uint64_t now, struct 
 		ret = w->failed ? still_failed(w, err) : commit(w, 0, err);
 	w->open_waits.end = now;
 	w->open_waits.start = w->kept_start;
-	if (ret == 0)
-		ret = copy_trace(w->db.handle, path, &w->open_waits, err);
-	w->open_waits.list.count = 0;
+	*out = (struct frozen_trace){.path = w->file.path, .held = w->open_waits};
+	memset(&w->open_waits.list, 0, sizeof(w->open_waits.list));
+	w->db.frozen = ret == 0;
+	if (ret < 0)
+		frozen_trace_free(out);
 	return ret;
 }
 
-int trace_writer_copy(struct sink *s, const char *mark, uint64_t now, char **out, struct error *err)
+void trace_writer_thaw(struct sink *s)
 {
-	char *path = copy_trace_name(((struct file_writer *)s)->file.path, mark);
-	int ret = path ? trace_writer_copy_to(s, path, now, err)
-		       : error_set(err, -ENOMEM, "out of memory");
-
-	if (ret < 0)
-		free(path);
-	else
-		*out = path;
-	return ret;
+	((struct file_writer *)s)->db.frozen = false;
 }
