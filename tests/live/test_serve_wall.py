@@ -131,7 +131,7 @@ class Wall(serve_live.HttpTest):
         if b"not read" not in gzip.decompress(profile): # a reader of stacks that hung
             for folded, length in ((short, 3), (long, LONGER)):
                 self.assertAlmostEqual(self.seconds(folded, "wall-reader"), length, delta=0.01)
-                self.assertGreater(self.seconds(folded, "wall-reader", "[waiting]", "pipe_read"),
+                self.assertGreater(self.seconds(folded, "wall-reader", "[waiting]"),
                                    length - 0.01)
             self.assertAlmostEqual(self.seconds(long, "wall-locker"), LONGER, delta=0.05 +
                                    live.waited_for_cpu(locker.pid) + live.cpu_seconds(locker.pid))
@@ -147,7 +147,7 @@ class Wall(serve_live.HttpTest):
         self.wait_for(lambda: len(service.windows()) > windows)
         self.check_windows(service)
         self.assertNotRegex(self.get("/metrics").decode(),
-                            r'skein_lost_total\{reason="[^"]*(wait|switches)')
+                            r'reason="[^"]*(wait|switches)[^"]*"\} [1-9]')
         self.check_pprof(profile)
         self.assertEqual(service.stop()[0], 0)
         self.assertEqual(list(self.folder.glob("session-*")), [])
@@ -173,8 +173,8 @@ class Wall(serve_live.HttpTest):
         page = self.ask("/flamegraph?seconds=1&event=wall")
         if shutil.which("go"):
             url = f"http://{self.address}/debug/pprof/wall?seconds=1"
-            done = subprocess.run(["go", "tool", "pprof", "-top", url], capture_output=True,
-                                  text=True, check=False, timeout=300,
+            done = subprocess.run(["go", "tool", "pprof", "-timeout", "200", "-top", url],
+                                  capture_output=True, text=True, check=False, timeout=300,
                                   env=live.clean_environment(PPROF_TMPDIR=str(self.tmp)))
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("Type: wall", done.stdout)
