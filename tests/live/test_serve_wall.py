@@ -160,8 +160,8 @@ class Wall(serve_live.HttpTest):
         for options, told in ((("-top",), "Type: wall"), (("-raw",), "wall/nanoseconds"),
                               (("-top", "-sample_index=off_cpu"), "Type: off_cpu"),
                               (("-top", "-tagfocus=comm=wall-burner"), "Type: wall")):
-            done = subprocess.run(["go", "tool", "pprof", *options, out], capture_output=True,
-                                  text=True, check=False, timeout=300,
+            done = subprocess.run(["go", "tool", "pprof", "-symbolize=none", *options, out],
+                                  capture_output=True, text=True, check=False, timeout=300,
                                   env=live.clean_environment(PPROF_TMPDIR=str(self.tmp)))
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn(told, done.stdout)
@@ -173,7 +173,8 @@ class Wall(serve_live.HttpTest):
         page = self.ask("/flamegraph?seconds=1&event=wall")
         if shutil.which("go"):
             url = f"http://{self.address}/debug/pprof/wall?seconds=1"
-            done = subprocess.run(["go", "tool", "pprof", "-timeout", "200", "-top", url],
+            done = subprocess.run(["go", "tool", "pprof", "-symbolize=none", "-timeout", "200",
+                                   "-top", url],
                                   capture_output=True, text=True, check=False, timeout=300,
                                   env=live.clean_environment(PPROF_TMPDIR=str(self.tmp)))
             self.assertEqual(done.returncode, 0, done.stderr)
