@@ -197,6 +197,7 @@ int symbolizer_new(struct symbolizer **out, const struct symbolizer_events *even
 	/* a caller that requests pages has a symbolizer for them alone */
 	const struct worker_options options = {
 		.kind = events->pages ? WORKER_PAGES : WORKER_NAMES,
+		.memory = events->memory,
 		.patterns = events->patterns,
 		.pattern_count = events->pattern_count,
 	};

@@ -202,6 +202,7 @@ struct symbolizer_events {
 	/* probes of the user, for symbolizer_request_probes(); they must outlive the symbolizer */
 	const struct probe_pattern *patterns;
 	unsigned int pattern_count; /* at most PROBE_PATTERNS_MAX */
+	uint64_t memory; /* bytes of symbol tables that a worker keeps; 0: 64 MiB */
 };
 
 struct symbolizer_stats {

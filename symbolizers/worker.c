@@ -24,8 +24,8 @@
 #include "symbolizers/worker_tables.h"
 
 /*
- * Maximum bytes of symbol tables; above this, the least recently used ones are dropped, and read
- * again on request.
+ * Maximum bytes of symbol tables, unless the options have another number; above this, the least
+ * recently used ones are dropped, and read again on request.
  */
 #define TABLES_MAX (64u << 20)
 /*
@@ -142,16 +142,17 @@ static void worker_object_touch(struct worker *w, struct worker_object *o)
 }
 
 /*
- * While all tables together exceed TABLES_MAX, drop the least recently used table. The current
+ * While all tables together exceed their maximum, drop the least recently used table. The current
  * object's table stays, and the kernel's, since its added symbols are in no file. Code objects have
  * a limit of their own, since they may not be readable again.
  */
 static void limit_symbol_tables(struct worker *w, const struct worker_object *current)
 {
+	const uint64_t most = w->options.memory ? w->options.memory : TABLES_MAX;
 	struct worker_object *o, *next;
 
 	HASH_ITER (hh, w->objects, o, next) {
-		if (w->bytes <= TABLES_MAX)
+		if (w->bytes <= most)
 			break;
 		if (o != current && o->kind != OBJECT_KERNEL && !is_of_runtime(o))
 			drop_table(w, o);

@@ -26,7 +26,11 @@ enum worker_kind {
 struct worker_options {
 	enum worker_kind kind;
 	unsigned int files_max; /* the most files to keep open */
-	uint64_t memory; /* bytes that a worker of sources may use */
+	/*
+	 * bytes that a worker of sources may use; of another worker, bytes of symbol tables that it
+	 * keeps, 0: as many as for a recording
+	 */
+	uint64_t memory;
 	/* the user's probes; the child that is forked has a copy of them */
 	const struct probe_pattern *patterns;
 	unsigned int pattern_count;

@@ -80,6 +80,7 @@ struct capture_memory {
 	uint64_t switch_buffer; /* of each CPU's array; 0 means by the number of CPUs */
 	uint64_t unwind; /* for unwind tables; 0 means 128 MiB */
 	uint64_t inlines; /* for reading lines and inlined functions; 0: these are not read */
+	uint64_t symbols; /* that each worker keeps of symbols of files; 0 means 64 MiB */
 };
 
 /* Files and directories beside the trace. */

@@ -233,6 +233,7 @@ int live_start_helpers(struct live *l, struct error *err)
 		.context = l,
 		.patterns = l->probes.patterns,
 		.pattern_count = l->options.probes.count,
+		.memory = l->options.memory.symbols,
 	};
 	const struct opener_events files = {
 		.opened = on_opened,

@@ -39,6 +39,12 @@
  */
 #define SERVE_KEEP (600 * NSEC_PER_SEC)
 
+/*
+ * capture_memory.symbols: those of the kernel take 10 MiB, of the largest library of a compiler 7
+ * MiB, which takes 70 ms to read again.
+ */
+#define SERVE_SYMBOLS (24ULL << 20)
+
 #define STATUS_TIME (10 * NSEC_PER_SEC) /* between two messages about the state to systemd */
 
 #define MEMBER(m) offsetof(struct serve_options, m)
@@ -306,6 +312,7 @@ static struct capture_options serve_capture_options(struct service_run *s)
 		.wait_names = CAPTURE_WAIT_NAMES,
 		.keep_going = serve_continues,
 		.when.rates.choose = serve_choose_rate,
+		.memory.symbols = SERVE_SYMBOLS,
 		.context = s,
 	};
 
