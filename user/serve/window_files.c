@@ -14,14 +14,16 @@
 
 #include "trace/trace.h"
 
+#define NSEC_PER_SEC 1000000000ULL
 #define STAMP "%Y%m%dT%H%M%SZ" /* for strftime() and strptime() */
 #define STAMP_SIZE 32
 #define OPEN_PREFIX "open-"
 #define FLIGHT_PART "flight.part" /* the flight that is being written */
 #define SUFFIX ".skein"
 #define LENGTH_MAX 100000000ULL /* s; a name with a longer window is not of the service */
-#define SAME_NAMES 1000 /* windows that may begin and end in the same seconds: after a clock jump \
-			 */
+#define SAME_NAMES \
+	1000 /* windows that may begin and end in the same seconds: after a clock jump \
+	      */
 
 static void write_stamp(char *out, uint64_t time)
 {
@@ -420,19 +422,18 @@ static void remove_journal(const char *path)
 
 /*
  * Publish one window that was left open. It is opened once, which rolls back what was not
- * committed; the last change of the file is its end. One without a readable trace is removed.
+ * committed; it ends with the last time that is in it. One without a readable trace is removed.
  */
 static int recover_window(const char *folder, const char *name, uint64_t *count, struct error *err)
 {
 	char path[PATH_MAX];
 	struct trace *t = NULL;
-	struct stat st;
-	uint64_t begin;
+	uint64_t begin, start, last, length;
 
 	if (!parse_stamp(name + strlen(OPEN_PREFIX), &begin) ||
 	    snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
 		return 0;
-	if (trace_open(&t, path, NULL) < 0 || stat(path, &st) < 0) {
+	if (trace_open(&t, path, NULL) < 0 || trace_times(t, &start, &last, NULL) < 0) {
 		trace_close(t);
 		unlink(path);
 		remove_journal(path);
@@ -441,7 +442,9 @@ static int recover_window(const char *folder, const char *name, uint64_t *count,
 	trace_close(t);
 	remove_journal(path);
 	(*count)++;
-	return window_files_publish(folder, path, begin, (uint64_t)st.st_mtim.tv_sec, err);
+	length = last > start ? (last - start + NSEC_PER_SEC / 2) / NSEC_PER_SEC : 0;
+	length = length < LENGTH_MAX ? length : LENGTH_MAX; /* the file may be damaged */
+	return window_files_publish(folder, path, begin, begin + length, err);
 }
 
 int window_files_recover(const char *folder, uint64_t *count, struct error *err)

@@ -105,6 +105,13 @@ int trace_open_fd(struct trace **out, int fd, const char *name, struct error *er
 void trace_close(struct trace *t);
 
 /*
+ * Find when the recording began, and the last time that is in the trace, by its records and by its
+ * accounts, which idle CPUs have, too: for the trace of a recorder that was killed. ns. Return 0 or
+ * a negative errno.
+ */
+int trace_times(struct trace *t, uint64_t *start, uint64_t *last, struct error *err);
+
+/*
  * Make a source that reads the trace. It delivers the kinds in the order of RECORD_KINDS, but
  * slices and edges together, in the order of their times (see trace_timeline.h). Rows and chunks
  * that damage makes unreadable are left out and put as losses (UNREADABLE_CHUNK), even to a sink
