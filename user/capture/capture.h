@@ -148,6 +148,11 @@ struct capture_when {
 	uint64_t delay; /* ns between the start of the command and the begin of the recording */
 	uint64_t duration; /* ns at most from the begin on; 0 means without limit */
 	/*
+	 * ns between two ticks at most, which read the rings first; 0: about a second, and what was
+	 * read last. A killed recorder loses what came since the last tick.
+	 */
+	uint64_t tick;
+	/*
 	 * called with capture_options.context; returns whether nothing is to be recorded now: then
 	 * the recording does not begin, or pauses. May be NULL
 	 */

@@ -243,6 +243,14 @@ static void free_unused_memory(struct live *l, uint64_t now)
 	malloc_trim(0);
 }
 
+/* Ticks must not follow the sampling clock, as reading the rings must not (pace.h). */
+static uint64_t next_tick(struct live *l, uint64_t now)
+{
+	const uint64_t longest = l->options.when.tick;
+
+	return longest ? now + longest - pace_pause(&l->times.pace) : now + LIVE_TICK;
+}
+
 static int live_tick(struct live *l, bool last, struct error *err)
 {
 	uint64_t now = clock_boot_ns();
@@ -250,6 +258,7 @@ static int live_tick(struct live *l, bool last, struct error *err)
 	int ret;
 
 	l->times.last_tick = now;
+	l->times.next_tick = next_tick(l, now);
 	note_side_band_losses(l);
 	note_switch_losses(l);
 	ret = live_handlers_tick(l, err);
@@ -325,6 +334,8 @@ static uint64_t sleep_time(const struct live *l, uint64_t now)
 		until = end;
 	if (java < until)
 		until = java;
+	if (l->options.when.tick && l->times.next_tick < until)
+		until = l->times.next_tick;
 	return until > now ? until - now : 0;
 }
 
@@ -379,8 +390,10 @@ static void gather_names(struct live *l)
 static int do_tick(struct live *l, struct error *err)
 {
 	const struct capture_options *o = &l->options;
-	int ret = live_poll_helpers(l, true, err);
+	int ret = o->when.tick ? live_drain(l, err) : 0;
 
+	if (!ret)
+		ret = live_poll_helpers(l, true, err);
 	if (!ret)
 		ret = live_follow_cpus(l, err);
 	live_drop_open_waits(l);
@@ -417,7 +430,7 @@ static int run_rounds(struct live *l, struct error *err)
 			ret = live_follow_demand(l, err);
 		if (!ret && woken & WAKE_SIGNAL)
 			ret = live_follow_rate(l, err);
-		if (!ret && clock_boot_ns() - l->times.last_tick >= LIVE_TICK)
+		if (!ret && clock_boot_ns() >= l->times.next_tick)
 			ret = do_tick(l, err);
 	}
 	return ret;
@@ -636,6 +649,7 @@ static int begin_recording(struct live *l, struct error *err)
 	live_follow_hits(l, true);
 	pace_start(&l->times.pace, l->clock.rates[0].clocked ? l->clock.rates[0].period : 0,
 		   l->switches.schedule != NULL, l->times.started, l->times.started);
+	l->times.next_tick = next_tick(l, l->times.started);
 	ret = live_describe_recording(l, 0, err);
 	if (!ret)
 		ret = live_follow_cpus(l, err);

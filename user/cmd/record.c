@@ -577,7 +577,7 @@ static struct capture_options record_capture_options(struct recording *r)
 		.wait_names = given ? o->wait_names : CAPTURE_WAIT_NAMES,
 		.wait_inlines = given ? o->wait_names : WAIT_INLINES,
 		.files.save_stacks = o->save_stacks,
-		.when = {o->begin.delay, o->duration, record_wants_pause, record_on_cue},
+		.when = {o->begin.delay, o->duration, 0, record_wants_pause, record_on_cue},
 		.keep = o->keep,
 		.fds.release = r->launch.pid ? r->launch.release_fd : -1,
 		.fds.wake = r->signals.fd,

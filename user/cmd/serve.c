@@ -37,13 +37,13 @@
  * capture_options.keep (ns): stacks and frames are forgotten after half of that time, and looked up
  * again. A shorter time costs more lookups, a longer one more memory.
  */
-#define SERVE_KEEP (600 * NSEC_PER_SEC)
+#define SERVE_KEEP (300 * NSEC_PER_SEC)
 
 /*
- * capture_memory.symbols: those of the kernel take 10 MiB, of the largest library of a compiler 7
- * MiB, which takes 70 ms to read again.
+ * capture_when.tick (ns): a killed service loses what came since the last tick, which is to be at
+ * most a second, with the time that a tick takes and that of its records' order.
  */
-#define SERVE_SYMBOLS (24ULL << 20)
+#define SERVE_TICK (800000000ULL)
 
 #define STATUS_TIME (10 * NSEC_PER_SEC) /* between two messages about the state to systemd */
 
@@ -312,7 +312,7 @@ static struct capture_options serve_capture_options(struct service_run *s)
 		.wait_names = CAPTURE_WAIT_NAMES,
 		.keep_going = serve_continues,
 		.when.rates.choose = serve_choose_rate,
-		.memory.symbols = SERVE_SYMBOLS,
+		.when.tick = SERVE_TICK,
 		.context = s,
 	};
 
