@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -61,22 +62,29 @@ int serve_http_prepare(struct serve_http *h, const struct serve_http_options *o)
 	return o->token_file ? read_token(h) : 0;
 }
 
-/* The last complete window, and its end. */
-static const char *find_last_window(const struct serve_http *h, struct window_file *out)
+/* Have the list of windows up to date. Return whether there is one. */
+static bool update_window_list(struct serve_http *h)
 {
-	struct window_files w = {0};
+	struct window_counts windows = {.written = 0};
+	struct flight_counts flights = {.written = 0};
 	struct error err = {""};
 
-	bool found;
+	if (h->windows)
+		window_sink_counts(h->windows, &windows);
+	if (h->flight)
+		flight_get_counts(h->flight, &flights);
+	return window_list_update(&h->list, h->demand.folder,
+				  windows.written + windows.removed + windows.failed +
+					  flights.written + flights.failed,
+				  clock_boot_ns(), &err) == 0;
+}
 
-	if (window_files_list(&w, h->demand.folder, &err) < 0)
-		return NULL;
-	window_files_leave_flights(&w);
-	found = w.list.count > 0;
-	if (found)
-		*out = w.list.items[w.list.count - 1];
-	window_files_free(&w);
-	return found ? out->name : NULL;
+static void write_window_lines(void *context, FILE *out)
+{
+	struct serve_http *h = context;
+
+	if (update_window_list(h))
+		fwrite(h->list.text, 1, h->list.size, out);
 }
 
 static void write_own_cost(const struct serve_http *h, const struct metrics_page *m)
@@ -127,15 +135,16 @@ static int trigger_flight(void *context, const char *reason)
 static void write_core_metrics(void *context, FILE *out, bool open_metrics)
 {
 	struct serve_http *h = context;
-	struct window_file last = {.end = 0};
 	struct metrics_page m = {.out = out, .open = open_metrics};
 	struct window_counts counts;
 	struct error err = {""};
 
 	if (on_demand_count(&h->demand, clock_boot_ns(), &err) < 0)
 		log_warn("serve: %s", err.text);
-	m.window = open_metrics ? find_last_window(h, &last) : NULL;
-	m.window_end = last.end;
+	if (open_metrics && update_window_list(h) && h->list.last.name[0]) {
+		m.window = h->list.last.name;
+		m.window_end = h->list.last.end;
+	}
 	metric_begin(&m, "skein_build_info", "gauge", "The version of skein.");
 	fprintf(out, "skein_build_info{version=\"%s\"} 1\n", SKEIN_VERSION);
 	metrics_write_waits(&m, &h->demand);
@@ -191,6 +200,7 @@ static int start_network(struct serve_http *h, struct error *err)
 		.folder = h->demand.folder,
 		.demand = &h->demand,
 		.write_metrics = write_core_metrics,
+		.write_windows = write_window_lines,
 		.trigger = trigger_flight,
 		.context = h,
 	};
@@ -302,6 +312,7 @@ void serve_http_end(struct serve_http *h)
 {
 	network_close(h->network);
 	on_demand_free(&h->demand);
+	window_list_free(&h->list);
 	if (h->wake >= 0)
 		close(h->wake);
 	if (h->listener >= 0)

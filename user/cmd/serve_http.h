@@ -10,6 +10,7 @@
 #include "serve/flight.h"
 #include "serve/listen.h"
 #include "serve/network.h"
+#include "serve/window_list.h"
 #include "serve/window_sink.h"
 
 struct serve_http_options {
@@ -47,7 +48,11 @@ struct serve_http {
 	const struct sink *windows; /* NULL: not yet */
 	struct sink *waits; /* NULL: there is none */
 	struct flight *flight; /* NULL: there is none */
+	struct window_list list;
 	struct capture_progress progress; /* the last one */
+	/* of the run, for metrics; NULL: not yet */
+	const struct serve_memory *memory;
+	const struct governor *governor;
 };
 
 /* Check the options and listen. Return 0 or an exit status, after logging why. */

@@ -142,22 +142,6 @@ static int text_descriptor(const char *text, size_t size)
 	return ret ? ret : fd;
 }
 
-static void write_windows(struct network *n, FILE *out)
-{
-	struct window_files w = {0};
-	struct error err = {""};
-
-	if (window_files_list(&w, n->options.folder, &err) < 0)
-		return;
-	for (size_t i = 0; i < w.list.count; i++) {
-		const struct window_file *f = &w.list.items[i];
-
-		fprintf(out, "%s %llu %llu %llu\n", f->name, (unsigned long long)f->begin,
-			(unsigned long long)f->end, (unsigned long long)f->bytes);
-	}
-	window_files_free(&w);
-}
-
 /* Write a text as a question asks, and reply with it. */
 static void reply_with_text(struct network *n, const struct network_question *question)
 {
@@ -171,7 +155,7 @@ static void reply_with_text(struct network *n, const struct network_question *qu
 			n->options.write_metrics(n->options.context, out,
 						 question->open_metrics != 0);
 		else
-			write_windows(n, out);
+			n->options.write_windows(n->options.context, out);
 		fd = fclose(out) ? -ENOMEM : text_descriptor(text, size);
 	}
 	free(text);

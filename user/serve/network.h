@@ -22,6 +22,8 @@ struct network_options {
 	struct on_demand *demand;
 	/* Write the core's part of the metrics. */
 	void (*write_metrics)(void *context, FILE *out, bool open_metrics);
+	/* Write a line for each window and flight: name, begin, end, bytes. */
+	void (*write_windows)(void *context, FILE *out);
 	/* Have the flight recorder write a trace. Return 0 or a negative errno (ASK_FLIGHT). */
 	int (*trigger)(void *context, const char *reason);
 	void *context;
