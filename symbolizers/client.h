@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 
@@ -486,5 +487,15 @@ const struct symbolizer_stats *symbolizer_stats(struct symbolizer *s);
 void symbolizer_add_cost(struct symbolizer *s, struct helper_cost *out);
 /* Return the pid of the worker (not of others), for tests; 0 while there is none. */
 int symbolizer_worker_pid(const struct symbolizer *s);
+
+/* The most workers of one symbolizer. */
+#define SYMBOLIZER_WORKERS_MAX 3
+/* Write the pids of the workers that run to out; return their number. */
+unsigned int symbolizer_pids(struct symbolizer *s, pid_t out[static SYMBOLIZER_WORKERS_MAX]);
+/*
+ * Replace the worker with that pid, for its memory. No object is blamed for that; names of code
+ * that only the worker had are lost. Return whether there is such a worker.
+ */
+bool symbolizer_replace_worker(struct symbolizer *s, pid_t pid);
 
 #endif

@@ -702,17 +702,24 @@ static void schedule_delayed(struct symbolizer *s)
 		request_schedule(s, r);
 }
 
+void client_end_worker(struct symbolizer *s)
+{
+	struct client_object *current = s->sent.first ? request_first(&s->sent)->object : NULL;
+
+	helper_kill(&s->worker);
+	s->stats.restarts++;
+	if (current)
+		fair_served(&s->waiting, current->owner);
+	client_requeue_sent(s);
+}
+
 static void lose_worker(struct symbolizer *s, bool stuck)
 {
 	struct client_object *blamed = s->sent.first ? request_first(&s->sent)->object : NULL;
 
-	helper_kill(&s->worker);
-	s->stats.restarts++;
-	if (blamed)
-		fair_served(&s->waiting, blamed->owner);
+	client_end_worker(s);
 	if (blamed && stuck)
 		fair_hold(&s->waiting, blamed->owner);
-	client_requeue_sent(s);
 	if (blamed && (stuck || ++blamed->strikes >= STRIKES_MAX)) {
 		blamed->struck = true;
 		mark_object_bad(s, blamed);

@@ -247,4 +247,7 @@ static inline struct symbolizer *symbolizer_of_object(struct symbolizer *s, uint
 	return s;
 }
 
+/* client_io.c: end the worker; what it was asked is asked of the next one. */
+void client_end_worker(struct symbolizer *s);
+
 #endif

@@ -3,6 +3,8 @@
  * Request unwind tables. With a cache, the client first requests the key of a table, and the table
  * only if the cache has none for that key. Tables from the worker and from the cache are checked in
  * the client's own memory before they are passed to the event.
+ *
+ * Also replaces workers, for a caller that limits the memory that their tables and names take.
  */
 #include <errno.h>
 #include <limits.h>
@@ -268,4 +270,33 @@ int client_handle_table(struct symbolizer *s, const struct message *m,
 		return handle_no_table(s, m, from);
 	}
 	return -EBADMSG;
+}
+
+_Static_assert(1 + OTHER_SYMBOLIZERS == SYMBOLIZER_WORKERS_MAX, "one worker each");
+
+unsigned int symbolizer_pids(struct symbolizer *s, pid_t out[static SYMBOLIZER_WORKERS_MAX])
+{
+	struct symbolizer *other;
+	unsigned int count = 0;
+
+	if (helper_is_running(&s->worker))
+		out[count++] = s->worker.pid;
+	FOR_EACH_OTHER (s, other)
+		if (helper_is_running(&other->worker))
+			out[count++] = other->worker.pid;
+	return count;
+}
+
+bool symbolizer_replace_worker(struct symbolizer *s, pid_t pid)
+{
+	struct symbolizer *other;
+
+	FOR_EACH_OTHER (s, other)
+		if (symbolizer_replace_worker(other, pid))
+			return true;
+	if (!helper_is_running(&s->worker) || s->worker.pid != pid)
+		return false;
+	client_end_worker(s);
+	helper_wake(&s->worker);
+	return true;
 }

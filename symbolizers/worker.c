@@ -699,6 +699,7 @@ void worker_main(int socket, int parent, const struct worker_options *options)
 	w->socket = 0;
 	w->heartbeat.socket = 0;
 	TAILQ_INIT(&w->codes.used);
+	w->codes.most = options->memory ? options->memory / CODES_PART : CODES_BYTES_MAX;
 	while ((size = message_receive(w->socket, &m, w->payload, &fd, 0)) >= 0) {
 		if (fd >= 0)
 			w->files++;

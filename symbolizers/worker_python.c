@@ -166,7 +166,7 @@ static void limit_code_cache(struct code_cache *all, const struct cached_code *c
 {
 	struct cached_code *c;
 
-	while (all->bytes > CODES_BYTES_MAX && (c = TAILQ_FIRST(&all->used)) != current)
+	while (all->bytes > all->most && (c = TAILQ_FIRST(&all->used)) != current)
 		forget_code(all, c);
 }
 

@@ -10,11 +10,10 @@
 #include "symbolizers/python_code.h"
 #include "symbolizers/worker_tables.h"
 
-/*
- * Maximum bytes of the code objects of all processes that are kept; above this, the least recently
- * used ones are dropped.
- */
+/* Maximum bytes of the code objects of all processes that are kept, unless options have another. */
 #define CODES_BYTES_MAX (32u << 20)
+/* The part of worker_options.memory that they may take. */
+#define CODES_PART 2
 
 /* Bytes of the longest reply that worker_python_reply() writes. */
 #define CODE_REPLY_MAX (sizeof(struct message_code_reply) + PYTHON_NAME_MAX + PYTHON_FILE_MAX)
@@ -26,6 +25,7 @@ struct code_cache {
 	TAILQ_HEAD(, cached_code) used; /* least recently used first */
 	struct cached_code *shared; /* hash table by struct shared_code_key */
 	size_t bytes; /* of all code objects */
+	size_t most; /* bytes; above this, the least recently used ones are dropped */
 };
 
 /* The code objects of one process. Zeroed memory is a process without code objects. */

@@ -45,8 +45,9 @@ class Service:
             self.process = subprocess.Popen(
                 [live.SKEIN, "serve", "--folder", folder, *map(str, args),
                  *([] if "--listen" in args else ["--listen", "none"]),
-                 # a busy machine must not change the rate
-                 *([] if "--cpu-budget" in args else ["--cpu-budget", "0"])],
+                 # a busy machine must not change the rate, or what is remembered
+                 *([] if "--cpu-budget" in args else ["--cpu-budget", "0"]),
+                 *([] if "--memory" in args else ["--memory", "0"])],
                 stdin=subprocess.DEVNULL, stderr=log, stdout=subprocess.DEVNULL,
                 env=live.clean_environment())
         end = time.monotonic() + 60

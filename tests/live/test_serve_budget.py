@@ -26,7 +26,7 @@ class ServeBudgetTest(live.LiveTest):
         self.addCleanup(log.close)
         service = subprocess.Popen(
             [live.SKEIN, "serve", "--folder", self.tmp / "windows", "-F", str(HZ),
-             "--listen", "none", *args],
+             "--listen", "none", "--memory", "0", *args],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log,
             env=live.clean_environment())
         self.addCleanup(service.wait)

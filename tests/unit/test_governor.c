@@ -19,7 +19,8 @@ struct governed_load {
 struct governed {
 	struct governor g;
 	uint64_t now; /* ns */
-	double cost; /* ns so far */
+	double cost, apart; /* ns so far; apart: what does not depend on the rate */
+	double apart_share; /* ns a second of the fixed part of the load */
 	unsigned int ups, downs;
 	uint64_t last_up;
 };
@@ -33,7 +34,7 @@ static void begin(struct governed *m, uint64_t hz)
 {
 	*m = (struct governed){.now = 1000 * S};
 	governor_init(&m->g, BUDGET, hz);
-	(void)governor_step(&m->g, m->now, 0);
+	(void)governor_step(&m->g, &(struct governor_point){m->now, 0, 0});
 }
 
 /* Let about a second pass under a load. Steps go by one; steps up have their calm time between. */
@@ -44,8 +45,10 @@ static void pass(struct governed *m, const struct governed_load *l)
 	unsigned int rate;
 
 	m->now += step;
+	m->apart += m->apart_share * (double)step / (double)S;
 	m->cost += cost_at(l, m->g.rates[before]) * (double)step / (double)S;
-	rate = governor_step(&m->g, m->now, (uint64_t)m->cost);
+	rate = governor_step(
+		&m->g, &(struct governor_point){m->now, (uint64_t)m->cost, (uint64_t)m->apart});
 	/* an assertion that holds takes longer than all of this */
 	if (rate != m->g.rate || rate >= m->g.count || abs((int)rate - (int)before) > 1 ||
 	    (rate < before && m->last_up && m->now < m->last_up + GOVERNOR_CALM))
@@ -183,13 +186,76 @@ START_TEST(the_start_does_not_count)
 }
 END_TEST
 
+/*
+ * What does not depend on the rate is over the budget by itself: the rate goes down only while the
+ * rest is a large part of the budget, and comes back when it is not any more.
+ */
+START_TEST(what_does_not_depend_on_the_rate_lowers_it_only_as_far_as_that_helps)
+{
+	const struct governed_load heavy = {3.0 * BUDGET, BUDGET * 0.05};
+	const struct governed_load light = {3.0 * BUDGET, BUDGET * 0.2 / 19.1};
+	struct governed m;
+
+	begin(&m, 19);
+	m.apart_share = 3.0 * BUDGET;
+	pass_many(&m, &heavy, 120);
+	ck_assert_uint_eq(m.g.rate, 2); /* 7 Hz take 35 %, 3 Hz 15 % */
+	ck_assert(m.g.exceeded);
+	pass_many(&m, &light, 22 + 62 * 2);
+	ck_assert_uint_eq(m.g.rate, 0);
+	ck_assert(m.g.exceeded);
+	ck_assert_uint_eq(m.g.clamps, 2);
+}
+END_TEST
+
+START_TEST(a_rate_that_is_held_goes_up_only_as_far_as_allowed)
+{
+	const struct governed_load light = {0, BUDGET / 100.0};
+	struct governed m;
+
+	begin(&m, 19);
+	governor_hold(&m.g, 2);
+	m.now += S;
+	ck_assert_uint_eq(governor_step(&m.g, &(struct governor_point){m.now, 0, 0}), 2);
+	pass_many(&m, &light, 600);
+	ck_assert_uint_eq(m.g.rate, 2);
+	governor_hold(&m.g, 1);
+	pass_many(&m, &light, 600);
+	ck_assert_uint_eq(m.g.rate, 1);
+	governor_hold(&m.g, 0);
+	pass_many(&m, &light, 600);
+	ck_assert_uint_eq(m.g.rate, 0);
+	ck_assert_uint_eq(m.g.clamps, 0);
+}
+END_TEST
+
+START_TEST(without_a_limit_the_rate_is_the_one_that_is_held)
+{
+	struct governor g;
+
+	governor_init(&g, 0, 19);
+	governor_add_rates(&g);
+	ck_assert_uint_eq(g.count, 3);
+	for (uint64_t i = 0; i < 100; i++) {
+		const unsigned int least = (unsigned int)(i / 10 % 4);
+		const struct governor_point now = {(100 + i) * S, i * S, 0};
+
+		governor_hold(&g, least);
+		(void)governor_step(&g, &now);
+		if (i * S >= GOVERNOR_GRACE)
+			ck_assert_uint_eq(g.rate, least < 3 ? least : 2);
+	}
+}
+END_TEST
+
 START_TEST(no_limit_changes_nothing)
 {
 	struct governor g;
 
 	governor_init(&g, 0, 19);
 	for (uint64_t i = 0; i < 1000; i++)
-		ck_assert_uint_eq(governor_step(&g, (100 + i) * S, i * S), 0);
+		ck_assert_uint_eq(
+			governor_step(&g, &(struct governor_point){(100 + i) * S, i * S, 0}), 0);
 	ck_assert(!g.exceeded);
 	ck_assert_uint_eq(g.share, S);
 }
@@ -211,4 +277,7 @@ END_TEST
 SUITE("governor", rates_are_fixed_and_fall, a_load_is_within_the_budget_in_a_stated_time,
       the_rate_comes_back_when_the_load_has_gone, an_adversary_changes_the_rate_ever_less,
       random_loads_never_oscillate_faster_than_stated, the_start_does_not_count,
-      no_limit_changes_nothing, a_long_gap_is_no_cheap_window)
+      what_does_not_depend_on_the_rate_lowers_it_only_as_far_as_that_helps,
+      a_rate_that_is_held_goes_up_only_as_far_as_allowed,
+      without_a_limit_the_rate_is_the_one_that_is_held, no_limit_changes_nothing,
+      a_long_gap_is_no_cheap_window)

@@ -430,6 +430,39 @@ START_TEST(an_object_that_workers_die_of_is_bad)
 }
 END_TEST
 
+/* However often a worker is replaced over a request: no object is blamed, every answer arrives. */
+START_TEST(a_worker_is_replaced_on_request)
+{
+	struct seen seen = {0};
+	struct symbolizer *s = start(&seen);
+	pid_t pids[SYMBOLIZER_WORKERS_MAX], pid;
+
+	ck_assert_int_eq(add(s, 1, OBJECT_PERFMAP, map_of(10)), 0);
+	wait_for_facts(s, &seen, 1);
+	ck_assert(!symbolizer_replace_worker(s, getpid()));
+	for (int i = 0; i < 10; i++) {
+		ask_map(s, 1, 10);
+		ck_assert_int_eq(symbolizer_flush(s), 0);
+		while (!symbolizer_worker_pid(s))
+			poll_once(s, 10);
+		pid = symbolizer_worker_pid(s);
+		kill(pid, SIGSTOP);
+		poll_once(s, 0); /* sends the request */
+		ck_assert_uint_eq(symbolizer_pids(s, pids), 1);
+		ck_assert_int_eq(pids[0], pid);
+		ck_assert(symbolizer_replace_worker(s, pid));
+		ck_assert(!symbolizer_replace_worker(s, pid));
+		ck_assert_uint_eq(symbolizer_pids(s, pids), 0);
+	}
+	finish(s);
+	ck_assert_uint_eq(seen.answers.count, 100);
+	check_map_answers(&seen, 1, 0);
+	ck_assert_uint_eq(symbolizer_stats(s)->restarts, 10);
+	ck_assert_uint_eq(symbolizer_stats(s)->bad_objects, 0);
+	stop(s, &seen);
+}
+END_TEST
+
 START_TEST(what_is_forgotten_is_answered_and_gone)
 {
 	struct seen seen = {0};
@@ -663,7 +696,7 @@ SUITE("symbolizer", answers_come_in_order_and_once, a_map_that_grows_is_refreshe
       kernel_symbols_are_added_and_kept, hidden_kernel_addresses_are_told,
       a_bad_object_is_told_once_and_harms_nobody, killed_a_hundred_times_every_answer_arrives,
       a_worker_that_hangs_is_replaced_and_its_object_is_bad, an_object_that_workers_die_of_is_bad,
-      what_is_forgotten_is_answered_and_gone, a_lack_of_memory_delays_requests,
-      open_files_are_bounded, a_worker_that_lies_is_replaced,
+      a_worker_is_replaced_on_request, what_is_forgotten_is_answered_and_gone,
+      a_lack_of_memory_delays_requests, open_files_are_bounded, a_worker_that_lies_is_replaced,
       facts_that_would_lead_elsewhere_are_dropped, what_was_answered_before_a_death_counts,
       a_replaced_file_is_not_read_again)

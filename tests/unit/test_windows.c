@@ -11,6 +11,7 @@
 
 #include "analyze/profile.h"
 #include "files.h"
+#include "serve/window_list.h"
 #include "serve/window_sink.h"
 #include "suite.h"
 #include "totals.h"
@@ -605,15 +606,16 @@ START_TEST(killed_services_leave_windows)
 
 	files_begin();
 	begin_windows(".");
-	put_sample_at(START + 1, 1, 2);
-	tick_windows(START + SECOND);
-	put_sample_at(START + SECOND + 1, 1, 2); /* not committed */
-	shell("mkdir killed && cp open-* killed/");
+	put_sample_at(START + 2 * SECOND, 1, 2);
+	tick_windows(START + 5 * SECOND);
+	put_sample_at(START + 6 * SECOND, 1, 2); /* not committed */
+	shell("mkdir killed && cp open-* killed/ && touch -d 2020-01-01 killed/*");
 	file_write("killed/open-20200101T000000Z.skein", "no trace", 8);
 	ck_assert_int_eq(window_files_recover("killed", &count, &err), 0);
 	ck_assert_uint_eq(count, 1);
 	ck_assert_int_eq(window_files_list(&w, "killed", &err), 0);
 	ck_assert_uint_eq(w.list.count, 1);
+	ck_assert_uint_eq(w.list.items[0].end - w.list.items[0].begin, 2);
 	ck_assert_int_eq(chdir("killed"), 0);
 	ASSERT_ROW(w.list.items[0].name, "SELECT count(*) FROM sample", "1");
 	shell("test \"$(ls | wc -l)\" = 1");
@@ -622,7 +624,84 @@ START_TEST(killed_services_leave_windows)
 }
 END_TEST
 
+/* Idle CPUs have no samples; what is accounted is the length of such a window. */
+START_TEST(killed_windows_have_the_length_that_is_accounted)
+{
+	struct window_files w;
+	uint64_t count;
+
+	files_begin();
+	begin_windows(".");
+	for (uint32_t cpu = 0; cpu < 2; cpu++)
+		PUT(account, .event = 1, .cpu = cpu, .due = 7 * SECOND / PERIOD,
+		    .idle = 7 * SECOND / PERIOD);
+	tick_windows(START + 7 * SECOND);
+	shell("mkdir killed && cp open-* killed/");
+	ck_assert_int_eq(window_files_recover("killed", &count, &err), 0);
+	ck_assert_int_eq(window_files_list(&w, "killed", &err), 0);
+	ck_assert_uint_eq(w.list.count, 1);
+	ck_assert_uint_eq(w.list.items[0].end - w.list.items[0].begin, 7);
+	window_files_free(&w);
+	sink_free(s);
+}
+END_TEST
+
+START_TEST(a_note_is_in_its_window_once)
+{
+	struct window_files w;
+
+	files_begin();
+	begin_windows(".");
+	tick_windows(START + SECOND);
+	for (int i = 0; i < 3; i++)
+		window_sink_note(s, "budget.memory", "64 MiB");
+	put_sample_at(START + SECOND, 1, 2);
+	tick_windows(START + 11 * SECOND);
+	put_sample_at(START + 12 * SECOND, 1, 2);
+	end_windows(START + 15 * SECOND);
+	ck_assert_int_eq(window_files_list(&w, ".", &err), 0);
+	ck_assert_uint_eq(w.list.count, 2);
+	ASSERT_ROW(w.list.items[0].name,
+		   "SELECT count(*) FROM info WHERE key = 'budget.memory' AND value = '64 MiB'",
+		   "1");
+	ASSERT_ROW(w.list.items[1].name, "SELECT count(*) FROM info WHERE key = 'budget.memory'",
+		   "0");
+	window_files_free(&w);
+	sink_free(s);
+}
+END_TEST
+
+START_TEST(a_list_of_windows_is_kept_until_one_comes_or_goes)
+{
+	struct window_list l = {.text = NULL};
+	const uint64_t now = 5 * SECOND;
+
+	files_begin();
+	file_write("20261128T093000Z-60s.skein", "12345", 5);
+	ck_assert_int_eq(window_list_update(&l, ".", 0, now, &err), 0);
+	ck_assert_str_eq(l.text, "20261128T093000Z-60s.skein 1795858200 1795858260 5\n");
+	ck_assert_str_eq(l.last.name, "20261128T093000Z-60s.skein");
+	file_write("20261128T093100Z-60s.skein", "", 0);
+	file_write("20261128T093200Z-33s-signal.skein", "", 0);
+	ck_assert_int_eq(window_list_update(&l, ".", 0, now + 1, &err), 0);
+	ck_assert_uint_eq(l.size, 51);
+	ck_assert_int_eq(window_list_update(&l, ".", 1, now + 1, &err), 0);
+	ck_assert_uint_eq(l.size, 51 + 51 + 58);
+	ck_assert_str_eq(l.last.name, "20261128T093100Z-60s.skein");
+	shell("rm 20261128T093000Z-60s.skein");
+	ck_assert_int_eq(window_list_update(&l, ".", 1, now + WINDOW_LIST_TIME, &err), 0);
+	ck_assert_uint_eq(l.size, 51 + 51 + 58);
+	ck_assert_int_eq(window_list_update(&l, ".", 1, now + 1 + WINDOW_LIST_TIME, &err), 0);
+	ck_assert_uint_eq(l.size, 51 + 58);
+	ck_assert_int_lt(window_list_update(&l, "nowhere", 2, now, &err), 0);
+	ck_assert_uint_eq(l.size, 51 + 58);
+	window_list_free(&l);
+}
+END_TEST
+
 SUITE("windows", windows_are_complete, windows_add_up, removed_windows_are_left_out,
       names_come_after_the_end, a_lasting_loss_is_divided, what_is_not_delivered_is_lost,
       a_window_that_cannot_be_written, memory_stays, names_of_windows, open_windows_count,
-      clocks_jump, jumps_count_after_an_hour, windows_of_the_future, killed_services_leave_windows)
+      clocks_jump, jumps_count_after_an_hour, windows_of_the_future, killed_services_leave_windows,
+      killed_windows_have_the_length_that_is_accounted, a_note_is_in_its_window_once,
+      a_list_of_windows_is_kept_until_one_comes_or_goes)

@@ -87,6 +87,7 @@
 #define INFO_ARGUMENTS "command.arguments" /* number of them */
 #define INFO_PAUSED "recording.paused" /* ns in which nothing was recorded, on request */
 #define INFO_CPU_BUDGET "budget.cpu" /* of one core, for which the rate of the clock goes down */
+#define INFO_MEMORY_BUDGET "budget.memory" /* for which steps were taken, or the rate is lower */
 #define INFO_FLIGHT "flight.trigger" /* why the flight recorder has written the trace */
 #define INFO_FLIGHT_AT "flight.at" /* when that happened, ns */
 #define INFO_COMMAND_LINE "command.line" /* all of it, only with record --store-arguments */

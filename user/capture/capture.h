@@ -22,6 +22,7 @@ struct capture_cost {
 	uint64_t own; /* of this process */
 	uint64_t helpers; /* of the helper processes, those that ended included */
 	uint64_t kernel; /* of the BPF programs that sample and follow processes and idle CPUs */
+	uint64_t sums; /* of those that add up the time of control groups, whatever the rate */
 };
 
 struct capture_progress {
@@ -74,13 +75,29 @@ struct capture_targets {
 	struct capture_command launched;
 };
 
+/* The most helper processes of a capture: capture_memory.relieve. */
+#define CAPTURE_HELPERS_MAX 12
+
+/* What a capture is to do so that it takes less memory. */
+struct capture_relief {
+	/* forget stacks and names that can be found again, and return free memory to the system */
+	bool forget;
+	pid_t replace; /* a helper to be replaced by a new one, if it is one that can; 0: none */
+};
+
 /* Sizes of buffers and tables, in bytes. */
 struct capture_memory {
 	uint64_t buffer; /* per sample ring; 0 means by the frequency */
 	uint64_t switch_buffer; /* of each CPU's array; 0 means by the number of CPUs */
 	uint64_t unwind; /* for unwind tables; 0 means 128 MiB */
 	uint64_t inlines; /* for reading lines and inlined functions; 0: these are not read */
-	uint64_t symbols; /* that each worker keeps of symbols of files; 0 means 64 MiB */
+	/*
+	 * that each worker keeps of symbols of files, 0 means 64 MiB; and half of it of Python's
+	 * code objects, 0 means 32 MiB
+	 */
+	uint64_t symbols;
+	/* called with capture_options.context after each tick, with the helpers; may be NULL */
+	struct capture_relief (*relieve)(void *context, const pid_t *helpers, unsigned int count);
 };
 
 /* Files and directories beside the trace. */

@@ -211,14 +211,8 @@ static void note_switch_losses(struct live *l)
 	l->switches.reported = now;
 }
 
-/*
- * Forget stacks and frames, and have the sink forget old records, twice in the time options.keep:
- * stacks are then kept for at most one and a half times that time.
- */
-static int forget_old_records(struct live *l, uint64_t now, struct error *err)
+int live_forget(struct live *l, uint64_t now, struct error *err)
 {
-	if (!l->options.keep || now < l->times.last_forget + l->options.keep / 2)
-		return 0;
 	l->times.last_forget = now;
 	intern_forget(l->intern);
 	objects_forget(l->objects);
@@ -228,6 +222,17 @@ static int forget_old_records(struct live *l, uint64_t now, struct error *err)
 	if (l->switches.classes)
 		monitor_classes_forget(l->switches.classes);
 	return sink_forget(l->sink, err);
+}
+
+/*
+ * Do that twice in the time options.keep: stacks are then kept for at most one and a half times
+ * that time.
+ */
+static int forget_old_records(struct live *l, uint64_t now, struct error *err)
+{
+	if (!l->options.keep || now < l->times.last_forget + l->options.keep / 2)
+		return 0;
+	return live_forget(l, now, err);
 }
 
 /*
@@ -403,7 +408,9 @@ static int do_tick(struct live *l, struct error *err)
 	live_measure_cost(l);
 	if (!ret)
 		ret = live_follow_rate(l, err);
-	return ret ? ret : live_tick(l, false, err);
+	if (!ret)
+		ret = live_tick(l, false, err);
+	return ret ? ret : live_relieve_memory(l, err);
 }
 
 static int run_rounds(struct live *l, struct error *err)

@@ -322,6 +322,11 @@ void live_measure_cost(struct live *l);
 /* Change the rate if another one is wanted. */
 int live_follow_rate(struct live *l, struct error *err);
 
+/* live_memory.c: ask whether to take less memory, and do so; for each tick. */
+int live_relieve_memory(struct live *l, struct error *err);
+/* live.c: forget stacks and frames, and have the sink forget old records. now: ns. */
+int live_forget(struct live *l, uint64_t now, struct error *err);
+
 /* live_begin.c: create the parts that need a sink: processes, stacks, accounts, switches. */
 int live_begin_tables(struct live *l, struct error *err);
 /* Put what is recorded, when the recording begins (end: 0) and when it has ended (ns). */

@@ -721,6 +721,17 @@ int opener_pid(const struct opener *o)
 	return helper_is_running(&o->first_opener.helper) ? o->first_opener.helper.pid : -1;
 }
 
+unsigned int opener_pids(const struct opener *o, pid_t out[static 2])
+{
+	unsigned int count = 0;
+
+	if (helper_is_running(&o->first_opener.helper))
+		out[count++] = o->first_opener.helper.pid;
+	if (helper_is_running(&o->second_opener.helper))
+		out[count++] = o->second_opener.helper.pid;
+	return count;
+}
+
 int opener_fd(const struct opener *o)
 {
 	return o->first_opener.helper.poll;

@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 
@@ -206,5 +207,7 @@ uint64_t opener_cut_short(const struct opener *o);
 void opener_add_cost(struct opener *o, struct helper_cost *out);
 /* Return the pid of the first child, not of the second opener, for tests; -1 without a child. */
 int opener_pid(const struct opener *o);
+/* Write the pids of the openers that run to out; return their number. */
+unsigned int opener_pids(const struct opener *o, pid_t out[static 2]);
 
 #endif

@@ -269,3 +269,8 @@ void pager_add_cost(struct pager *g, struct helper_cost *out)
 {
 	symbolizer_add_cost(g->maker, out);
 }
+
+struct symbolizer *pager_symbolizer(struct pager *g)
+{
+	return g->maker;
+}

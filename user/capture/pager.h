@@ -58,5 +58,7 @@ void pager_tidy(struct pager *g);
 int pager_fd(const struct pager *g);
 int pager_poll(struct pager *g, uint64_t now, struct error *err);
 void pager_add_cost(struct pager *g, struct helper_cost *out);
+/* The symbolizer whose worker makes the pages. */
+struct symbolizer *pager_symbolizer(struct pager *g);
 
 #endif

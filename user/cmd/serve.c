@@ -23,6 +23,7 @@
 #include "cmd/serve_budget.h"
 #include "cmd/serve_flight.h"
 #include "cmd/serve_http.h"
+#include "cmd/serve_memory.h"
 #include "cmd/signals.h"
 #include "serve/window_sink.h"
 
@@ -97,6 +98,13 @@ static const struct option_spec serve_specs[] = {
 		 "share of one core: when a load would take more, it samples at 7 or 3 Hz until "
 		 "that fits again. 0: no limit. Default: 1%.",
 	 .offset = MEMBER(cpu)},
+	{.name = "memory",
+	 .type = OPTION_BYTES,
+	 .arg = "SIZE",
+	 .help = "Memory that the processes of skein may take together, without buffers and BPF "
+		 "maps: beyond, they forget what they can find again, the largest helper process "
+		 "is replaced, and samples are taken at a lower rate. 0: no limit. Default: 64M.",
+	 .offset = MEMBER(memory)},
 	STACK_PART_OPTIONS,
 	{.name = "no-sums",
 	 .type = OPTION_FLAG,
@@ -137,6 +145,7 @@ static const struct serve_options serve_defaults = {
 	.disk = DEFAULT_DISK,
 	.age = DEFAULT_AGE,
 	.cpu = SERVE_CPU_BUDGET,
+	.memory = SERVE_MEMORY_BUDGET,
 };
 
 static int serve_main(int argc, char **argv);
@@ -187,6 +196,7 @@ struct service_run {
 	struct serve_flight flight;
 	struct notifier notifier; /* to systemd */
 	struct serve_budget budget;
+	struct serve_memory memory;
 	bool ready; /* systemd knows that it records */
 	uint64_t status; /* when the status was sent last, ns */
 	uint64_t failed; /* windows that failed, as logged so far */
@@ -222,19 +232,20 @@ static void notify_progress(struct service_run *s, const struct capture_progress
 {
 	uint64_t now = clock_boot_ns();
 	struct window_counts counts;
-	char text[384], samples[32], lost[32], budget[128];
+	char text[512], samples[32], lost[32], budget[256];
 
 	notifier_alive(&s->notifier, now);
 	if (p->preparing || p->finishing || (s->ready && now < s->status + STATUS_TIME))
 		return;
 	window_sink_counts(s->windows, &counts);
+	serve_budget_status(&s->budget, budget, sizeof(budget));
+	serve_memory_status(&s->memory, budget, sizeof(budget), strlen(budget));
 	snprintf(text, sizeof(text),
 		 "%sSTATUS=%llu windows written, %llu failed; %s samples, %s lost; %s",
 		 s->ready ? "" : "READY=1\n", (unsigned long long)counts.written,
 		 (unsigned long long)counts.failed,
 		 show_count(p->samples, samples, sizeof(samples)),
-		 show_count(p->lost, lost, sizeof(lost)),
-		 serve_budget_status(&s->budget, p, budget, sizeof(budget)));
+		 show_count(p->lost, lost, sizeof(lost)), budget);
 	notifier_send(&s->notifier, text);
 	s->ready = true;
 	s->status = now;
@@ -301,6 +312,18 @@ static void serve_waits_recorded(void *context, int status, const char *reason)
 	serve_http_waits_recorded(&((struct service_run *)context)->http, status, reason);
 }
 
+static struct capture_relief serve_relieve_memory(void *context, const pid_t *helpers,
+						  unsigned int count)
+{
+	struct service_run *s = context;
+	struct capture_relief relief = serve_memory_relieve(
+		&s->memory, helpers, count, network_pid(s->http.network), &s->budget.governor);
+
+	if (s->windows && serve_memory_is_clamped(&s->memory))
+		window_sink_note(s->windows, INFO_MEMORY_BUDGET, s->memory.text);
+	return relief;
+}
+
 static struct capture_options serve_capture_options(struct service_run *s)
 {
 	const struct record_events flights = flight_settings_events(&s->options.flight);
@@ -312,6 +335,7 @@ static struct capture_options serve_capture_options(struct service_run *s)
 		.wait_names = CAPTURE_WAIT_NAMES,
 		.keep_going = serve_continues,
 		.when.rates.choose = serve_choose_rate,
+		.memory.relieve = serve_relieve_memory,
 		.when.tick = SERVE_TICK,
 		.context = s,
 	};
@@ -325,7 +349,8 @@ static struct capture_options serve_capture_options(struct service_run *s)
 		&s->http, &(struct serve_waits_calls){serve_wants_waits, serve_waits_recorded}, &o);
 	if (!s->options.targets.frequency)
 		o.frequency = DEFAULT_FREQUENCY;
-	serve_budget_begin(&s->budget, s->options.cpu, &o);
+	serve_budget_begin(&s->budget, s->options.cpu, s->options.memory, &o);
+	serve_memory_begin(&s->memory, s->options.memory, &s->budget.governor, &o);
 	recorder_choose_cache(s->options.unwind_cache, s->unwind_cache, sizeof(s->unwind_cache));
 	o.files.unwind_cache = s->unwind_cache[0] ? s->unwind_cache : NULL;
 	return o;
@@ -375,6 +400,8 @@ static int serve_windows(struct service_run *s)
 	ret = open_service_sink(s, &sink, &err);
 	if (!ret) {
 		s->http.windows = s->windows;
+		s->http.memory = &s->memory;
+		s->http.governor = &s->budget.governor;
 		s->http.flight = s->flight.flight;
 		log_info("serve: windows go to %s", s->folder);
 		ret = pipe_join(source, sink, &err);
@@ -465,7 +492,7 @@ static int check_serve_options(const struct serve_options *o)
 static void show_config(const struct service_run *s)
 {
 	const struct serve_options *o = &s->options;
-	char window[32], disk[32], age[32], cpu[32];
+	char window[32], disk[32], age[32], cpu[32], memory[32];
 
 	printf("%s%s\n", o->config ? o->config : "no configuration file",
 	       o->config ? " is right" : "");
@@ -480,7 +507,8 @@ static void show_config(const struct service_run *s)
 		       o->targets.tids.count);
 	else
 		printf("all processes that fit\n");
-	printf("%s for the service itself\n", serve_budget_show(o->cpu, cpu, sizeof(cpu)));
+	printf("%s and %s for the service itself\n", serve_budget_show(o->cpu, cpu, sizeof(cpu)),
+	       serve_memory_show(o->memory, memory, sizeof(memory)));
 	serve_events_print(&o->events);
 	flight_settings_print(&o->flight);
 }

@@ -14,7 +14,7 @@ struct serve_options {
 	struct flight_settings flight; /* see struct flight_prefix */
 	struct record_events events; /* of windows */
 	const char *config, *folder, *unwind_cache;
-	uint64_t window, disk, age, cpu;
+	uint64_t window, disk, age, cpu, memory;
 	struct serve_http_options http;
 	bool check, no_sums;
 };

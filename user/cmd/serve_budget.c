@@ -19,12 +19,15 @@ static char *show_share(uint64_t share, char *buf, size_t size)
 	return buf;
 }
 
-void serve_budget_begin(struct serve_budget *b, uint64_t limit, struct capture_options *o)
+void serve_budget_begin(struct serve_budget *b, uint64_t limit, bool memory,
+			struct capture_options *o)
 {
 	struct capture_rates *r = &o->when.rates;
 
 	*b = (struct serve_budget){.logged_rate = 0};
 	governor_init(&b->governor, limit, o->frequency);
+	if (memory)
+		governor_add_rates(&b->governor);
 	r->count = b->governor.count - 1;
 	memcpy(r->lower, &b->governor.rates[1], r->count * sizeof(r->lower[0]));
 	if (limit)
@@ -42,15 +45,20 @@ static void log_rate(struct serve_budget *b, uint64_t share, uint64_t now)
 		return;
 	show_share(share, cost, sizeof(cost));
 	if (g->exceeded && !b->logged_exceeded)
-		log_warn("serve: the CPU budget of %s is exceeded at the lowest rate, %" PRIu64
+		log_warn("serve: the CPU budget of %s is exceeded at %s, %" PRIu64
 			 " Hz: %s of a core",
-			 b->text, rate, cost);
+			 b->text,
+			 g->rate + 1 == g->count ? "the lowest rate"
+						 : "a rate that is no large part of it",
+			 rate, cost);
+	else if (g->rate > b->logged_rate && g->rate == g->least)
+		log_info("serve: %" PRIu64 " Hz instead of %" PRIu64 " Hz", rate, before);
 	else if (g->rate > b->logged_rate)
 		log_warn("serve: %" PRIu64 " Hz instead of %" PRIu64
 			 " Hz: the CPU budget of %s was reached with %s of a core",
 			 rate, before, b->text, cost);
 	else
-		log_info("serve: %" PRIu64 " Hz again, within the CPU budget of %s", rate, b->text);
+		log_info("serve: %" PRIu64 " Hz again, within the budget", rate);
 	b->logged_rate = g->rate;
 	b->logged_exceeded = g->exceeded;
 	b->logged = now;
@@ -58,16 +66,18 @@ static void log_rate(struct serve_budget *b, uint64_t share, uint64_t now)
 
 unsigned int serve_budget_choose(struct serve_budget *b, const struct capture_progress *p)
 {
-	const uint64_t now = clock_boot_ns();
-	const unsigned int rate =
-		governor_step(&b->governor, now, p->cost.own + p->cost.helpers + p->cost.kernel);
+	const struct governor_point now = {
+		.time = clock_boot_ns(),
+		.cost = p->cost.own + p->cost.helpers + p->cost.kernel + p->cost.sums,
+		.apart = p->cost.sums,
+	};
+	const unsigned int rate = governor_step(&b->governor, &now);
 
-	log_rate(b, b->governor.share, now);
+	log_rate(b, b->governor.share, now.time);
 	return rate;
 }
 
-char *serve_budget_status(const struct serve_budget *b, const struct capture_progress *p, char *buf,
-			  size_t size)
+char *serve_budget_status(const struct serve_budget *b, char *buf, size_t size)
 {
 	const struct governor *g = &b->governor;
 	char cost[32];
@@ -76,10 +86,10 @@ char *serve_budget_status(const struct serve_budget *b, const struct capture_pro
 
 	if (g->exceeded)
 		text_append(buf, size, used, ": budget of %s exceeded", b->text);
-	else if (g->rate)
+	else if (g->rate > g->least)
 		text_append(buf, size, used,
 			    ": budget of %s reached, %" PRIu64 " steps down so far", b->text,
-			    p->slower);
+			    g->clamps);
 	return buf;
 }
 

@@ -17,16 +17,19 @@ struct serve_budget {
 	uint64_t logged;
 };
 
-/* Prepare a budget (ns per second; 0: no limit), and set the rates of a capture by it. */
-void serve_budget_begin(struct serve_budget *b, uint64_t limit, struct capture_options *o);
+/*
+ * Prepare a budget (ns per second; 0: no limit), and set the rates of a capture by it. memory:
+ * there is a budget of memory, which may want a lower rate, too.
+ */
+void serve_budget_begin(struct serve_budget *b, uint64_t limit, bool memory,
+			struct capture_options *o);
 /*
  * Return the index of the rate from now on. Changes are logged, at most once in a minute: the last
  * state of a minute is logged at its end.
  */
 unsigned int serve_budget_choose(struct serve_budget *b, const struct capture_progress *p);
 /* Write the rate and the cost for the status, such as "19 Hz, 0.21 % of a core". Return buf. */
-char *serve_budget_status(const struct serve_budget *b, const struct capture_progress *p, char *buf,
-			  size_t size);
+char *serve_budget_status(const struct serve_budget *b, char *buf, size_t size);
 /* Write a limit for people: "1 % of a core", "any CPU time". Return buf. */
 char *serve_budget_show(uint64_t limit, char *buf, size_t size);
 

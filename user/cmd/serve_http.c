@@ -107,8 +107,28 @@ static void write_own_cost(const struct serve_http *h, const struct metrics_page
 			(double)parts[i].ns / 1e9);
 	metric_gauge(m, "skein_sampling_hertz", "Samples per second and CPU, now.",
 		     (double)p->frequency);
-	metric_count(m, "skein_budget_clamps",
-		     "Times that sampling became slower for the budget of CPU time.", p->slower);
+}
+
+static void write_budgets(const struct serve_http *h, const struct metrics_page *m)
+{
+	const struct serve_memory_use *u = &h->memory->use;
+	const struct {
+		const char *name;
+		uint64_t bytes;
+	} parts[] = {{"core", u->core}, {"helpers", u->helpers}, {"network", u->network}};
+
+	metric_begin(m, "skein_own_memory_bytes", "gauge",
+		     "Memory of skein's own processes, without buffers and BPF maps.");
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		fprintf(m->out, "skein_own_memory_bytes{process=\"%s\"} %" PRIu64 "\n",
+			parts[i].name, parts[i].bytes);
+	metric_begin(m, "skein_budget_clamps", "counter",
+		     "Steps that were taken to stay within a budget: lower rates, and for memory "
+		     "what was forgotten and replaced.");
+	fprintf(m->out,
+		"skein_budget_clamps_total{budget=\"cpu\"} %" PRIu64 "\n"
+		"skein_budget_clamps_total{budget=\"memory\"} %" PRIu64 "\n",
+		h->governor->clamps, h->memory->budget.clamps);
 }
 
 static void write_flights(const struct serve_http *h, const struct metrics_page *m)
@@ -155,6 +175,8 @@ static void write_core_metrics(void *context, FILE *out, bool open_metrics)
 		metrics_write_windows(&m, &counts);
 	}
 	write_own_cost(h, &m);
+	if (h->memory)
+		write_budgets(h, &m);
 	write_flights(h, &m);
 }
 

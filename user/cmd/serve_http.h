@@ -7,6 +7,7 @@
 
 #include "base/options.h"
 #include "capture/capture.h"
+#include "cmd/serve_memory.h"
 #include "serve/flight.h"
 #include "serve/listen.h"
 #include "serve/network.h"

@@ -13,15 +13,22 @@ static const uint64_t fixed_rates[] = {997, 199, 97, 47, 19, 7, 3};
 _Static_assert(sizeof(fixed_rates) / sizeof(fixed_rates[0]) < GOVERNOR_RATES, "rates");
 
 /* Measurements that come sooner after one another than this, ns, add nothing. */
-#define LEAST_TIME (GOVERNOR_SECOND * 9 / 10)
+#define LEAST_TIME (GOVERNOR_SECOND * 7 / 10)
 
 void governor_init(struct governor *g, uint64_t budget, uint64_t frequency)
 {
 	*g = (struct governor){
 		.budget = budget, .rates = {frequency}, .count = 1, .calm = GOVERNOR_CALM};
+	if (budget)
+		governor_add_rates(g);
+}
+
+void governor_add_rates(struct governor *g)
+{
+	g->count = 1;
 	/* A step to a rate that is hardly lower would save nothing. */
-	for (size_t i = 0; budget && i < sizeof(fixed_rates) / sizeof(fixed_rates[0]); i++)
-		if (3 * fixed_rates[i] <= 2 * frequency)
+	for (size_t i = 0; i < sizeof(fixed_rates) / sizeof(fixed_rates[0]); i++)
+		if (3 * fixed_rates[i] <= 2 * g->rates[0])
 			g->rates[g->count++] = fixed_rates[i];
 }
 
@@ -51,20 +58,26 @@ static void add_cost(struct governor *g, const struct governor_point *now)
 	}
 }
 
+static double grown_by(uint64_t before, uint64_t now)
+{
+	return now > before ? (double)(now - before) : 0;
+}
+
 /*
- * Return the cost of the last window. Of a longer time between two measurements, as after a
- * suspend, the window has its part.
+ * Return the cost of the last window, and in *apart the part of it that does not depend on the
+ * rate. Of a longer time between two measurements, as after a suspend, the window has its part.
  */
-static double cost_of_window(struct governor *g, const struct governor_point *now)
+static double cost_of_window(struct governor *g, const struct governor_point *now, double *apart)
 {
 	const struct governor_point *first = point_at(g, 0);
-	double length = (double)(now->time - first->time), cost = 0;
+	double length = (double)(now->time - first->time), cost = grown_by(first->cost, now->cost);
+	double part = length > (double)GOVERNOR_WINDOW ? (double)GOVERNOR_WINDOW / length : 1;
 
-	if (now->cost > first->cost)
-		cost = (double)(now->cost - first->cost);
 	if (length > 0)
 		g->share = (uint64_t)(cost * GOVERNOR_SECOND / length);
-	return length > (double)GOVERNOR_WINDOW ? cost * (double)GOVERNOR_WINDOW / length : cost;
+	*apart = grown_by(first->apart, now->apart) * part;
+	*apart = *apart < cost * part ? *apart : cost * part;
+	return cost * part;
 }
 
 static void step_to(struct governor *g, unsigned int rate, const struct governor_point *now)
@@ -84,47 +97,66 @@ static void step_to(struct governor *g, unsigned int rate, const struct governor
 	begin_cost_window(g, now);
 }
 
+/* Return whether what a rate costs, of which a part does not depend on it, is within a budget. */
+static bool fits_budget(double cost, double apart, double most)
+{
+	return cost * 100 <= most * GOVERNOR_MARGIN ||
+	       (cost - apart) * 100 <= most * GOVERNOR_SMALL;
+}
+
 static void judge_cost(struct governor *g, const struct governor_point *now)
 {
 	const double most = (double)g->budget * (GOVERNOR_WINDOW / GOVERNOR_SECOND);
-	const double cost = cost_of_window(g, now);
-	double higher;
+	double apart, cost = cost_of_window(g, now, &apart), higher;
 
-	if (!g->budget)
+	if (!g->budget) {
+		g->rate = g->least;
 		return;
-	g->exceeded = cost > most && g->rate + 1 == g->count;
-	if (cost > most && g->rate + 1 < g->count) {
+	}
+	g->exceeded = cost > most &&
+		      (g->rate + 1 == g->count || (cost - apart) * 100 <= most * GOVERNOR_SMALL);
+	if (cost > most && !g->exceeded) {
+		g->clamps++;
 		step_to(g, g->rate + 1, now);
 		return;
 	}
-	if (!g->rate)
+	if (g->rate <= g->least)
 		return;
-	higher = cost * (double)g->rates[g->rate - 1] / (double)g->rates[g->rate];
-	if (higher * 100 > most * GOVERNOR_MARGIN)
+	higher = apart + (cost - apart) * (double)g->rates[g->rate - 1] / (double)g->rates[g->rate];
+	if (!fits_budget(higher, apart, most))
 		g->calm_since = now->time;
 	else if (now->time >= g->calm_since + g->calm)
 		step_to(g, g->rate - 1, now);
 }
 
-unsigned int governor_step(struct governor *g, uint64_t time, uint64_t cost)
+void governor_hold(struct governor *g, unsigned int least)
 {
-	const struct governor_point now = {time, cost};
+	g->least = least < g->count ? least : g->count - 1;
+}
+
+unsigned int governor_step(struct governor *g, const struct governor_point *now)
+{
 	bool gap;
 
 	if (!g->started) {
-		g->started = time;
-		begin_cost_window(g, &now);
+		g->started = now->time;
+		begin_cost_window(g, now);
 	}
-	if (time < point_at(g, g->used - 1)->time + LEAST_TIME)
+	if (g->rate < g->least) {
+		g->rate = g->least;
+		g->calm_since = now->time;
+		begin_cost_window(g, now);
+	}
+	if (now->time < point_at(g, g->used - 1)->time + LEAST_TIME)
 		return g->rate;
-	if (time < g->started + GOVERNOR_GRACE) {
-		begin_cost_window(g, &now);
+	if (now->time < g->started + GOVERNOR_GRACE) {
+		begin_cost_window(g, now);
 		return g->rate;
 	}
-	gap = time > point_at(g, g->used - 1)->time + GOVERNOR_WINDOW;
-	add_cost(g, &now);
-	judge_cost(g, &now);
+	gap = now->time > point_at(g, g->used - 1)->time + GOVERNOR_WINDOW;
+	add_cost(g, now);
+	judge_cost(g, now);
 	if (gap) /* of a suspend; later windows would have it as a cheap time */
-		begin_cost_window(g, &now);
+		begin_cost_window(g, now);
 	return g->rate;
 }

@@ -12,6 +12,9 @@
  *   GOVERNOR_CALM_MOST; so a load for which two rates alternate changes them ever less.
  * - The cost of the start does not count: for GOVERNOR_GRACE, files of the programs that run are
  *   read, once. What that costs does not depend on the rate, and no step down would make it less.
+ * - What does not depend on the rate (governor_point.apart) counts, but the rate stays if all else
+ * is at most GOVERNOR_SMALL of the budget: a lower one would save hardly anything.
+ * - Someone else may want a lower rate, such as the budget of memory: governor_hold().
  * - At the lowest rate nothing is left to reduce: governor.exceeded is set. Sampling goes on, since
  *   what is over the budget there comes from following processes and naming code, not from samples.
  */
@@ -29,18 +32,22 @@
 #define GOVERNOR_CALM_MOST (3600 * GOVERNOR_SECOND)
 #define GOVERNOR_AGAIN (600 * GOVERNOR_SECOND)
 #define GOVERNOR_MARGIN 80 /* % */
+#define GOVERNOR_SMALL 20 /* % */
 /* Measurements in a window: one a second, and some more if they come faster. */
-#define GOVERNOR_POINTS 24
+#define GOVERNOR_POINTS 32
 
 struct governor_point {
 	uint64_t time, cost; /* ns; cost: CPU time since the beginning */
+	uint64_t apart; /* ns of it: what does not depend on the rate */
 };
 
 struct governor {
 	uint64_t budget; /* ns of CPU time per second; 0: no limit */
 	uint64_t rates[GOVERNOR_RATES]; /* Hz, from high to low */
 	unsigned int count, rate; /* of rates; index of the present one */
-	bool exceeded; /* the lowest rate costs more than the budget */
+	unsigned int least; /* index of the highest rate that is allowed */
+	uint64_t clamps; /* steps down for the budget so far */
+	bool exceeded; /* it costs more than the budget, and no lower rate would help */
 	uint64_t share; /* cost of the last window, ns per second */
 	uint64_t started; /* first measurement, ns; 0: there was none */
 	uint64_t calm_since, calm; /* ns: since when it is calm, and how long it has to be */
@@ -56,10 +63,13 @@ struct governor {
  */
 void governor_init(struct governor *g, uint64_t budget, uint64_t frequency);
 
-/*
- * Take a measurement: the CPU time so far, ns, at a time, ns. Call this about once a second. Return
- * the index of the rate from now on.
- */
-unsigned int governor_step(struct governor *g, uint64_t time, uint64_t cost);
+/* Have the lower rates without a limit, for governor_hold(). */
+void governor_add_rates(struct governor *g);
+
+/* Take a measurement. Call this about once a second. Return the index of the rate from now on. */
+unsigned int governor_step(struct governor *g, const struct governor_point *now);
+
+/* Allow no rate above that of an index, from the next measurement on. */
+void governor_hold(struct governor *g, unsigned int least);
 
 #endif

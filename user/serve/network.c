@@ -94,6 +94,11 @@ uint64_t network_cpu(struct network *n)
 	return cost.cpu;
 }
 
+pid_t network_pid(const struct network *n)
+{
+	return n && helper_is_running(&n->helper) ? n->helper.pid : 0;
+}
+
 /* Send a reply, with a descriptor that is closed here unless it is -1. */
 static void send_network_reply(struct network *n, uint64_t number, int status, int fd)
 {

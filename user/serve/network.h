@@ -48,5 +48,7 @@ int network_poll(struct network *n, uint64_t now, bool recording, struct error *
 
 /* Return the CPU time of the network processes so far, ns. */
 uint64_t network_cpu(struct network *n);
+/* Return the process; 0: there is none now, or n is NULL. */
+pid_t network_pid(const struct network *n);
 
 #endif

@@ -177,13 +177,18 @@ int on_demand_count(struct on_demand *d, uint64_t now, struct error *err)
 	return count_until(d, now - NAMES_TIME, false, err);
 }
 
+void on_demand_mark(struct on_demand *d)
+{
+	function_times_mark(&d->functions, d->stores);
+}
+
 int on_demand_end_window(struct on_demand *d, uint64_t now, struct error *err)
 {
 	int ret;
 
 	d->counted = now;
 	ret = count_until(d, now - NAMES_TIME, true, err);
-	function_times_mark(&d->functions, d->stores);
+	on_demand_mark(d);
 	return ret;
 }
 

@@ -76,6 +76,8 @@ void on_demand_update(struct on_demand *d, enum record_kind kind, const void *re
 int on_demand_tick(struct on_demand *d, uint64_t now, struct error *err);
 /* The sums of the open window, d->groups, are going to begin again. Return 0 or -ENOMEM. */
 int on_demand_end_groups(struct on_demand *d);
+/* Mark the entities of samples that are still to be counted: others may be dropped. */
+void on_demand_mark(struct on_demand *d);
 /* A window ends, and entities that are not marked may be dropped. Return 0 or a negative errno. */
 int on_demand_end_window(struct on_demand *d, uint64_t now, struct error *err);
 

@@ -21,6 +21,8 @@
 #define UNDER_WAY (NSEC_PER_SEC * 3 / 10)
 /* Ids of losses count down from here: those of the source count up from 1. */
 #define LAST_LOSS UINT32_MAX
+/* The id of the info record of window_sink_note(), for the same reason. */
+#define LAST_INFO UINT32_MAX
 
 #define STORED_ENTITIES \
 	(IN_EVERY_WINDOW | WANT(PROCESS) | WANT(THREAD) | WANT(MAPPING) | WANT(FUNCTION) | \
@@ -41,6 +43,7 @@ struct windows {
 	struct window_counts counts;
 	struct entity_store stores[KIND_COUNT];
 	uint32_t epoch; /* number of times the source has forgotten its entities */
+	bool forgotten; /* since the last tick */
 	struct entity_store hosts; /* the host, once the source has put it */
 	struct window_trace open, closing; /* that of now; the one before, which waits for names */
 	uint64_t closing_end; /* its end, ns */
@@ -450,6 +453,15 @@ static void tick_window(struct windows *w, struct window_trace *t, uint64_t time
 		give_up_window(w, t, &err);
 }
 
+/* Drop what no later record refers to, and no sample that is still to be counted. */
+static int drop_entities(struct windows *w, uint64_t time)
+{
+	w->forgotten = false;
+	if (w->options.demand)
+		on_demand_mark(w->options.demand);
+	return entity_life_sweep(w->stores, w->epoch, time);
+}
+
 static int windows_tick(struct sink *s, uint64_t time, struct error *err)
 {
 	struct windows *w = (struct windows *)s;
@@ -471,9 +483,10 @@ static int windows_tick(struct sink *s, uint64_t time, struct error *err)
 		ret = ret ? ret : begin_window(w, end);
 		if (w->options.demand && !ret)
 			ret = on_demand_end_window(w->options.demand, time, err);
-		if (!ret)
-			ret = entity_life_sweep(w->stores, w->epoch, time);
+		w->forgotten = !ret;
 	}
+	if (w->forgotten)
+		ret = drop_entities(w, time);
 	tick_window(w, &w->open, time);
 	tick_window(w, &w->closing, time);
 	return ret < 0 ? error_errno(err, ret, "cannot keep what was sampled") : 0;
@@ -481,8 +494,11 @@ static int windows_tick(struct sink *s, uint64_t time, struct error *err)
 
 static int windows_forget(struct sink *s, struct error *err)
 {
+	struct windows *w = (struct windows *)s;
+
 	(void)err;
-	((struct windows *)s)->epoch++;
+	w->epoch++;
+	w->forgotten = true;
 	return 0;
 }
 
@@ -578,6 +594,21 @@ void window_sink_change(struct sink *s, uint64_t length, const struct window_bud
 	w->options.length = length;
 	w->options.budget = *budget;
 	keep_window_budget(w);
+}
+
+void window_sink_note(struct sink *s, const char *key, const char *value)
+{
+	struct windows *w = (struct windows *)s;
+	const struct host *host = host_of_windows(w);
+	struct error err = {""};
+
+	if (w->open.noted || !w->open.writer || !host)
+		return;
+	w->open.noted = true;
+	if (put_info(w->open.writer,
+		     &(struct info){.id = LAST_INFO, .host = host->id, .key = key, .value = value},
+		     &err) < 0)
+		give_up_window(w, &w->open, &err);
 }
 
 void window_sink_counts(const struct sink *s, struct window_counts *out)

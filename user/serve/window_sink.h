@@ -50,6 +50,12 @@ int window_sink(struct sink **out, const struct window_options *o, struct error 
  */
 void window_sink_change(struct sink *s, uint64_t length, const struct window_budget *budget);
 
+/*
+ * Put an info record into the open window, unless it has one by window_sink_note() already. What is
+ * noted stays out of later windows.
+ */
+void window_sink_note(struct sink *s, const char *key, const char *value);
+
 /* Get the counts of a sink of window_sink(). */
 void window_sink_counts(const struct sink *s, struct window_counts *out);
 

@@ -25,6 +25,7 @@ static int begin_window_trace(struct window_trace *w, uint64_t begin, uint64_t u
 	w->begin = begin;
 	w->utc = utc;
 	w->stacks = w->lanes = 0;
+	w->noted = false;
 	ret = trace_writer(&w->writer, w->path, err);
 	if (!ret)
 		ret = trace_writer_reserve(w->writer, err);

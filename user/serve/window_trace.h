@@ -22,6 +22,7 @@ struct window_trace {
 	uint32_t stacks; /* number of stacks in the trace, and the last id of one */
 	uint32_t lanes; /* the same for lanes */
 	bool with_lanes; /* threads have lanes; set after the trace was opened */
+	bool noted; /* it has the record of window_sink_note() */
 	VECTOR(uint64_t) path_of_stack; /* working memory: ids, from a stack to its root */
 };
 

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Follow the memory budget of the service (serve_memory.h). */
+#include "cmd/serve_memory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/process_memory.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "capture/clock.h"
+
+/*
+ * Time between two measurements, ns. One takes 0.1 ms of CPU time, and 3 ms near the budget (2
+ * CPUs, 60 MiB): then pages that processes share are divided among them.
+ */
+#define MEASURE_TIME (10 * NSEC_PER_SEC)
+#define NEAR_BUDGET 80 /* % */
+/*
+ * The part of the budget that a worker may keep of symbols: with the default, 16 MiB. The table of
+ * a compiler's largest library takes 7 MiB of it, and 70 ms to read again.
+ */
+#define SYMBOLS_PART 4
+/* The least of these: those of the kernel take 10 MiB, and are kept. */
+#define SYMBOLS_LEAST (12ULL << 20)
+
+void serve_memory_begin(struct serve_memory *m, uint64_t limit, struct governor *g,
+			struct capture_options *o)
+{
+	const uint64_t part = limit / SYMBOLS_PART;
+
+	*m = (struct serve_memory){.measured = 0};
+	memory_budget_init(&m->budget, limit, g->count);
+	show_bytes(limit, m->text, sizeof(m->text));
+	if (limit)
+		o->memory.symbols = part > SYMBOLS_LEAST ? part : SYMBOLS_LEAST;
+}
+
+/* What a process takes, with its part of pages that it shares; without the right to see, all. */
+static uint64_t divided_memory(pid_t pid)
+{
+	uint64_t bytes = process_memory_share(pid);
+
+	return bytes ? bytes : process_memory(pid);
+}
+
+/* The processes beside the core. */
+struct service_processes {
+	const pid_t *helpers;
+	unsigned int count;
+	pid_t network; /* 0: there is none */
+};
+
+/* A helper process, and what it takes. */
+struct measured_helper {
+	pid_t pid;
+	uint64_t bytes;
+};
+
+/* Measure all processes; *largest gets the helper that takes most. */
+static uint64_t measure_processes(struct serve_memory *m, uint64_t (*measure)(pid_t pid),
+				  const struct service_processes *p,
+				  struct measured_helper *largest)
+{
+	struct serve_memory_use *u = &m->use;
+
+	*u = (struct serve_memory_use){.core = measure(getpid())};
+	*largest = (struct measured_helper){.pid = 0};
+	for (unsigned int i = 0; i < p->count; i++) {
+		const struct measured_helper h = {p->helpers[i], measure(p->helpers[i])};
+
+		u->helpers += h.bytes;
+		if (h.bytes > largest->bytes)
+			*largest = h;
+	}
+	u->network = p->network ? measure(p->network) : 0;
+	return u->core + u->helpers + u->network;
+}
+
+static void log_memory_step(struct serve_memory *m, const struct memory_measured *now,
+			    enum memory_step step)
+{
+	static const char *const done[] = {
+		[MEMORY_FORGET] = "what can be found again is forgotten",
+		[MEMORY_REPLACE] = "the helper process that holds most is replaced",
+		[MEMORY_SLOWER] = "the next lower rate",
+	};
+	const struct memory_budget *b = &m->budget;
+	char bytes[32];
+
+	show_bytes(now->bytes, bytes, sizeof(bytes));
+	if (step == MEMORY_FASTER)
+		log_info("serve: one rate higher again, within the memory budget of %s", m->text);
+	else if (step != MEMORY_NOTHING)
+		log_warn("serve: %s of memory, the budget is %s: %s", bytes, m->text, done[step]);
+	else if (b->exceeded && !m->logged_exceeded)
+		log_warn("serve: the memory budget of %s is exceeded at the lowest rate: %s",
+			 m->text, bytes);
+	m->logged_exceeded = b->exceeded || (m->logged_exceeded && now->bytes > b->bytes);
+}
+
+struct capture_relief serve_memory_relieve(struct serve_memory *m, const pid_t *helpers,
+					   unsigned int count, pid_t network, struct governor *g)
+{
+	const struct service_processes processes = {helpers, count, network};
+	struct memory_measured now = {.time = clock_boot_ns()};
+	struct capture_relief relief = {.forget = false};
+	struct measured_helper largest;
+	enum memory_step step;
+
+	if (m->measured && now.time < m->measured + MEASURE_TIME)
+		return relief;
+	m->measured = now.time;
+	now.bytes = measure_processes(m, process_memory, &processes, &largest);
+	if (m->budget.bytes && now.bytes / NEAR_BUDGET * 100 > m->budget.bytes)
+		now.bytes = measure_processes(m, divided_memory, &processes, &largest);
+	now.largest = largest.bytes;
+	step = memory_budget_step(&m->budget, &now);
+	log_memory_step(m, &now, step);
+	governor_hold(g, m->budget.slower);
+	relief.forget = step == MEMORY_FORGET;
+	relief.replace = step == MEMORY_REPLACE ? largest.pid : 0;
+	return relief;
+}
+
+bool serve_memory_is_clamped(const struct serve_memory *m)
+{
+	const struct memory_budget *b = &m->budget;
+
+	return b->slower || (b->acted && b->acted == m->measured);
+}
+
+void serve_memory_status(const struct serve_memory *m, char *buf, size_t size, size_t used)
+{
+	const struct serve_memory_use *u = &m->use;
+	const struct memory_budget *b = &m->budget;
+	char bytes[32];
+
+	used = text_append(buf, size, used, "; %s of memory",
+			   show_bytes(u->core + u->helpers + u->network, bytes, sizeof(bytes)));
+	if (b->exceeded || b->slower || b->clamps)
+		text_append(buf, size, used, ": budget of %s %s, %" PRIu64 " steps so far", m->text,
+			    b->exceeded ? "exceeded" : "reached", b->clamps);
+}
+
+char *serve_memory_show(uint64_t limit, char *buf, size_t size)
+{
+	char bytes[32];
+
+	if (limit)
+		snprintf(buf, size, "%s of memory", show_bytes(limit, bytes, sizeof(bytes)));
+	else
+		snprintf(buf, size, "any memory");
+	return buf;
+}

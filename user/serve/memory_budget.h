@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Chooses what the service does so that it stays within its budget of memory. It is given only
+ * measurements, and has no clock of its own. While a measurement is above the budget, it takes one
+ * step for each:
+ *
+ * - MEMORY_FORGET: what is remembered and can be found again is forgotten, free memory is returned.
+ * - MEMORY_REPLACE: the helper process that holds most is replaced, if it holds an eighth of the
+ *   budget.
+ * - MEMORY_SLOWER: the rate of samples goes down by one, as far as there is a lower one: records
+ *   that wait, and what windows refer to, grow with it.
+ *
+ * A step that comes later than memory_budget.again after the one before begins with the first one
+ * anew. When all steps have been taken and it is still too much, nothing is done for that time,
+ * which doubles each time, up to MEMORY_AGAIN_MOST: forgetting and replacing cost CPU time. The
+ * rate goes up again by one step after MEMORY_CALM in which at most MEMORY_MARGIN of the budget was
+ * in use; a step up that is taken back within MEMORY_UP_AGAIN doubles that time.
+ */
+#ifndef SKEIN_SERVE_MEMORY_BUDGET_H
+#define SKEIN_SERVE_MEMORY_BUDGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MEMORY_SECOND 1000000000ULL
+#define MEMORY_AGAIN (60 * MEMORY_SECOND)
+#define MEMORY_AGAIN_MOST (3600 * MEMORY_SECOND)
+#define MEMORY_CALM (60 * MEMORY_SECOND)
+#define MEMORY_CALM_MOST (3600 * MEMORY_SECOND)
+#define MEMORY_UP_AGAIN (600 * MEMORY_SECOND)
+#define MEMORY_MARGIN 80 /* % */
+
+enum memory_step {
+	MEMORY_NOTHING,
+	MEMORY_FORGET,
+	MEMORY_REPLACE,
+	MEMORY_SLOWER,
+	MEMORY_FASTER, /* one of these steps down is taken back */
+};
+
+struct memory_budget {
+	uint64_t bytes; /* 0: no limit */
+	unsigned int rates; /* number of rates of the clock */
+	unsigned int slower; /* steps down that hold: index of the highest rate that is allowed */
+	enum memory_step last; /* the last step of those above the budget */
+	bool exceeded; /* the last measurement was above the budget, and no step was left */
+	uint64_t acted; /* when the last step was taken, ns; 0: none was */
+	uint64_t again; /* ns */
+	uint64_t calm_since, calm; /* ns: since when it is calm, and how long it has to be */
+	uint64_t last_up; /* time of the last step up, ns; 0: a step down came since */
+	uint64_t clamps; /* steps so far, those up not counted */
+};
+
+struct memory_measured {
+	uint64_t time; /* ns */
+	uint64_t bytes; /* of all processes */
+	uint64_t largest; /* of the helper that holds most, of those that can be replaced */
+};
+
+/* Prepare a budget, bytes, for a number of rates of the clock. */
+void memory_budget_init(struct memory_budget *b, uint64_t bytes, unsigned int rates);
+
+/* Take a measurement, and return what is to be done. */
+enum memory_step memory_budget_step(struct memory_budget *b, const struct memory_measured *m);
+
+#endif
