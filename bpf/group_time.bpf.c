@@ -248,6 +248,14 @@ static __always_inline void group_thread_leaves(const struct group_hook *h,
 		set_group_slot(h, slot, row, column_after_run(task, state));
 }
 
+/* Count a run of a hook, and for some the time that it took. */
+static __always_inline void count_group_hook(const struct group_hook *h, struct group_cpu *c)
+{
+	if (++c->hooks % GROUP_HOOKS_TIMED)
+		return;
+	c->spent += GROUP_HOOKS_TIMED * (bpf_ktime_get_boot_ns() - h->now);
+}
+
 /* Return the row of a thread that gets a CPU. */
 static __always_inline __u32 group_thread_comes(const struct group_hook *h,
 						struct task_struct *task)
@@ -299,17 +307,20 @@ int BPF_PROG(group_on_new, struct task_struct *task)
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(group_on_wakeup, struct task_struct *task)
 {
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct group_cpu *c = bpf_map_lookup_elem(&group_cpus, &cpu);
 	struct group_slot *slot;
 	struct group_hook h;
 
-	if (!begin_group_hook(&h, bpf_get_smp_processor_id()))
+	if (!c || !begin_group_hook(&h, cpu))
 		return 0;
 	slot = find_group_slot(&h, task->pid);
-	if (!slot || slot->column < GROUP_LOCK)
-		return 0;
-	add_group_time(&h, row_of_group_slot(&h, slot), slot->column, h.now - slot->since);
-	slot->column = GROUP_WOKEN;
-	slot->since = h.now;
+	if (slot && slot->column >= GROUP_LOCK) {
+		add_group_time(&h, row_of_group_slot(&h, slot), slot->column, h.now - slot->since);
+		slot->column = GROUP_WOKEN;
+		slot->since = h.now;
+	}
+	count_group_hook(&h, c);
 	return 0;
 }
 
@@ -334,5 +345,6 @@ int BPF_PROG(group_on_switch, bool preempt, struct task_struct *prev, struct tas
 	c->tid = next->pid;
 	c->since = h.now;
 	*(volatile __u64 *)&c->runs = runs;
+	count_group_hook(&h, c);
 	return 0;
 }

@@ -22,11 +22,12 @@
 	X(PREEMPTED, PREEMPTED, NONE) /* it left a CPU and could go on */ \
 	X(THROTTLED, THROTTLED, THROTTLED) \
 	X(UNKNOWN, UNKNOWN, NONE) /* what it did was not seen */ \
-	X(LOCK, SLEEPING, LOCK) X(IO, SLEEPING, IO) X(SLEEP, SLEEPING, SLEEP) \
-	X(POLL, SLEEPING, POLL) X(FAULT, SLEEPING, FAULT) X(PIPE, SLEEPING, PIPE) \
-	X(CHILD, SLEEPING, CHILD) X(OTHER, SLEEPING, OTHER) \
-	X(DISK_IO, DISK, IO) X(DISK_FAULT, DISK, FAULT) X(DISK_CHILD, DISK, CHILD) \
-	X(STOPPED, STOPPED, OTHER) X(PARKED, PARKED, OTHER) X(UNUSED, UNUSED, OTHER)
+	X(LOCK, SLEEPING, LOCK) \
+	X(IO, SLEEPING, IO) X(SLEEP, SLEEPING, SLEEP) X(POLL, SLEEPING, POLL) \
+		X(FAULT, SLEEPING, FAULT) X(PIPE, SLEEPING, PIPE) X(CHILD, SLEEPING, CHILD) \
+			X(OTHER, SLEEPING, OTHER) X(DISK_IO, DISK, IO) X(DISK_FAULT, DISK, FAULT) \
+				X(DISK_CHILD, DISK, CHILD) X(STOPPED, STOPPED, OTHER) \
+					X(PARKED, PARKED, OTHER) X(UNUSED, UNUSED, OTHER)
 
 #define ENUM_GROUP_COLUMN(N, state, wait) GROUP_##N,
 enum group_column { GROUP_COLUMNS(ENUM_GROUP_COLUMN) GROUP_COLUMN_COUNT };
@@ -68,6 +69,12 @@ struct group_slot {
 	__u64 since; /* ns */
 };
 
+/*
+ * A hook is hardly longer than another clock reading, so only some are timed. A prime number: hooks
+ * follow each other in patterns, such as wake-up and switch, of which it must not time one part.
+ */
+#define GROUP_HOOKS_TIMED 61
+
 #define GROUP_SLOT_SETS (1 << 16) /* by the low bits of the thread's number */
 #define GROUP_SLOT_WAYS 4 /* threads whose numbers share these bits; one cache line */
 
@@ -81,7 +88,9 @@ struct group_cpu {
 	/* since, without its low GROUP_ROWS_BITS, and the row of the thread there; 0: it is idle */
 	__u64 runs;
 	__u32 tid;
-	__u32 unused[11]; /* up to a cache line */
+	__u32 hooks; /* runs of the hooks; one of GROUP_HOOKS_TIMED is timed */
+	__u64 spent; /* ns that the hooks have taken, from those that were timed */
+	__u32 unused[8]; /* up to a cache line */
 };
 
 /*

@@ -161,6 +161,15 @@ int group_sums_attach(struct group_sums *g, struct error *err)
 		       : 0;
 }
 
+uint64_t group_sums_time_spent(const struct group_sums *g)
+{
+	uint64_t spent = 0;
+
+	for (unsigned int cpu = 0; cpu < g->cpus; cpu++)
+		spent += g->states[cpu].spent;
+	return spent;
+}
+
 static struct group_sum *group_cells(struct group_sums *g, unsigned int shard, uint32_t row)
 {
 	return &g->sums[shard].sums[row * GROUP_COLUMN_ROOM];

@@ -21,6 +21,12 @@ void group_sums_free(struct group_sums *g);
 /* Add up from now on. Return 0 or a negative errno. */
 int group_sums_attach(struct group_sums *g, struct error *err);
 
+/*
+ * Return the time that the programs have taken, ns: estimated from some of their runs, without the
+ * kernel's way into and out of them.
+ */
+uint64_t group_sums_time_spent(const struct group_sums *g);
+
 /* By what the paths of groups are found, and their services. */
 struct group_naming {
 	struct cgroups *cgroups;

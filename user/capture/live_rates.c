@@ -94,6 +94,7 @@ void live_measure_cost(struct live *l)
 		.own = own_cpu_time(),
 		.helpers = helpers.cpu,
 		.kernel = program_time_spent(l->program),
+		.sums = l->probes.groups ? group_sums_time_spent(l->probes.groups) : 0,
 	};
 }
 
