@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 900
 """Test the timeline of the one-file page: drawn like that of skein view, without a server."""
 import json
