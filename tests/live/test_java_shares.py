@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 1800
 """
 Test the shares of CPU time that the methods of a Java program have, against the program's own

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 900
 """
 How good estimates from stacks of waits are: all waits of recordings of real programs are chosen

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 400
 """
 Stacks of waits against what is true: a program's own log of its waits, in several recordings with

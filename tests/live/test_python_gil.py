@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 300
 """
 Who held the lock of a Python interpreter (GIL) while others waited: the lane "GIL" beside what a

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 """Test that the report's scheduler sums equal sums computed from the records by another method."""
 
 import collections

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 600
 """
 Test the classes of waits: each workload waits in one way only and logs how long. At most a
