@@ -166,9 +166,11 @@ class StaticTimeline(Pages):
         length = self.ask("skeinPage.timeline.trace.length")
         threads = [lane for kind, lane in self.lanes() if kind == "thread"]
         found = 0
-        for begin, end in ((0, length // 2), (length // 4, length // 2), (length // 2, length - 1),
-                           (length // 3, length // 3 + 1000)):
-            for lane in ["", *threads]:
+        ranges = ((0, length // 2), (length // 4, length // 2), (length // 2, length - 1),
+                  (length // 3, length // 3 + 1000))
+        for number, (begin, end) in enumerate(ranges):
+            # in the short form each thread in one of the ranges
+            for lane in ["", *(threads if LONG else threads[number::len(ranges)])]:
                 part = f"range={begin}-{end}" + (f"&lane={lane}" if lane else "")
                 self.look(page, f"#{part}")
                 told = self.ask(SUMS)
