@@ -31,7 +31,10 @@ static void tick_at(uint64_t time)
 
 static void begin_service(bool keep)
 {
-	const struct window_options o = {.folder = ".", .length = 10 * SECOND, .demand = &demand};
+	const struct window_options o = {.folder = ".",
+					 .length = 10 * SECOND,
+					 .records = {.sched = keep, .waits = keep},
+					 .demand = &demand};
 
 	files_begin();
 	demand = (struct on_demand){.folder = ".", .top = 10, .wall.always = keep};

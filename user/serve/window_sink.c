@@ -37,6 +37,12 @@ struct unwritten {
 	uint64_t place, count; /* sample_place() */
 };
 
+/* What windows could not store, for the next one. */
+struct window_unstored {
+	VECTOR(struct loss) losses; /* that came while no window could be written */
+	VECTOR(struct unwritten) samples; /* of the windows that are complete or failed */
+};
+
 struct windows {
 	struct sink sink;
 	struct window_options options;
@@ -55,8 +61,7 @@ struct windows {
 	struct window_accounts accounts;
 	struct window_groups groups;
 	struct window_lanes lanes;
-	VECTOR(struct loss) losses_kept; /* that came while no window could be written */
-	VECTOR(struct unwritten) unwritten; /* of the windows that are complete or failed */
+	struct window_unstored unstored;
 };
 
 static uint64_t ns_of_clock(clockid_t clock)
@@ -88,13 +93,13 @@ static void add_unwritten(struct windows *w, uint64_t place, uint64_t count)
 {
 	const struct unwritten fresh = {place, count};
 
-	for (size_t i = 0; i < w->unwritten.count; i++)
-		if (w->unwritten.items[i].place == place) {
-			w->unwritten.items[i].count += count;
+	for (size_t i = 0; i < w->unstored.samples.count; i++)
+		if (w->unstored.samples.items[i].place == place) {
+			w->unstored.samples.items[i].count += count;
 			return;
 		}
 	if (count)
-		(void)vector_push(&w->unwritten, fresh);
+		(void)vector_push(&w->unstored.samples, fresh);
 }
 
 /* Take over what a window could not store, before it is closed. */
@@ -146,18 +151,18 @@ static int put_kept_losses(struct windows *w, struct window_trace *t, struct err
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < w->losses_kept.count && !ret; i++)
-		ret = put_loss(t->writer, &w->losses_kept.items[i], err);
+	for (size_t i = 0; i < w->unstored.losses.count && !ret; i++)
+		ret = put_loss(t->writer, &w->unstored.losses.items[i], err);
 	if (!ret)
-		w->losses_kept.count = 0;
+		w->unstored.losses.count = 0;
 	return ret;
 }
 
 /* Keep a loss for the next window that can be written, added to one of the same kind. */
 static int keep_loss(struct windows *w, const struct loss *l)
 {
-	for (size_t i = 0; i < w->losses_kept.count; i++) {
-		struct loss *k = &w->losses_kept.items[i];
+	for (size_t i = 0; i < w->unstored.losses.count; i++) {
+		struct loss *k = &w->unstored.losses.items[i];
 
 		if (k->event != l->event || k->cpu != l->cpu || k->reason != l->reason)
 			continue;
@@ -166,7 +171,7 @@ static int keep_loss(struct windows *w, const struct loss *l)
 		k->weight += l->id == k->id ? 0 : l->weight;
 		return 0;
 	}
-	return vector_push(&w->losses_kept, *l);
+	return vector_push(&w->unstored.losses, *l);
 }
 
 /* A record could not be put: give up the window, whose committed part stays. */
@@ -509,9 +514,9 @@ static uint64_t windows_unstored(const struct sink *s, enum record_kind kind, ui
 
 	if (kind != KIND_SAMPLE && !(LANE_RECORDS >> kind & 1))
 		return 0;
-	for (size_t i = 0; kind == KIND_SAMPLE && i < w->unwritten.count; i++)
-		if (w->unwritten.items[i].place == place)
-			count += w->unwritten.items[i].count;
+	for (size_t i = 0; kind == KIND_SAMPLE && i < w->unstored.samples.count; i++)
+		if (w->unstored.samples.items[i].place == place)
+			count += w->unstored.samples.items[i].count;
 	if (w->open.writer)
 		count += sink_unstored(w->open.writer, kind, place);
 	if (w->closing.writer)
@@ -543,8 +548,8 @@ static void windows_free(struct sink *s)
 	window_accounts_free(&w->accounts);
 	window_groups_free(&w->groups);
 	window_lanes_free(&w->lanes);
-	vector_free(&w->losses_kept);
-	vector_free(&w->unwritten);
+	vector_free(&w->unstored.losses);
+	vector_free(&w->unstored.samples);
 	free(w);
 }
 
@@ -567,8 +572,7 @@ int window_sink(struct sink **out, const struct window_options *o, struct error 
 		return error_set(err, -ENOMEM, "out of memory");
 	w->sink = (struct sink){&windows_ops,
 				WANTS(STORED_ENTITIES | WANT(HOST) | WANT(SAMPLE) |
-				      WANT(GROUP_TIME) | (o->demand ? WANT_PAUSES : 0) |
-				      records)};
+				      WANT(GROUP_TIME) | (o->demand ? WANT_PAUSES : 0) | records)};
 	w->options = *o;
 	ret = o->records.sched ? window_lanes_begin(&w->lanes, err) : 0;
 	if (ret < 0) {
