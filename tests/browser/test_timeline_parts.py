@@ -2,6 +2,7 @@
 # beside others
 """Test the flame graph of a long range, which comes in parts, in a browser, fed by a stub."""
 import threading
+import time
 import unittest
 
 from test_timeline import Timelines
@@ -67,6 +68,9 @@ class Parts(Timelines):
         self.stub.parts = self.parts(0.1, 0.2, 1, ms=1)
         self.view("range=1000000000-2000000000", wait=False)
         self.browser.wait(f"{self.CHOSEN}.startsWith('The first 20 %')")
+        end = time.monotonic() + 60
+        while len(self.stub.of("profile")) < 3 and time.monotonic() < end:
+            time.sleep(0.01) # until the page has asked for the third part, which is not answered yet
         self.ask("skeinPage.timeline.select({ from: 3e9, to: 4e9 }, '')")
         gate.release(10)
         self.browser.wait(f"{self.CHOSEN}.startsWith('3.00 s')")
