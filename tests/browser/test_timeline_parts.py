@@ -69,8 +69,9 @@ class Parts(Timelines):
         self.view("range=1000000000-2000000000", wait=False)
         self.browser.wait(f"{self.CHOSEN}.startsWith('The first 20 %')")
         end = time.monotonic() + 60
+        # until the page has asked for the third part, which is not answered yet
         while len(self.stub.of("profile")) < 3 and time.monotonic() < end:
-            time.sleep(0.01) # until the page has asked for the third part, which is not answered yet
+            time.sleep(0.01)
         self.ask("skeinPage.timeline.select({ from: 3e9, to: 4e9 }, '')")
         gate.release(10)
         self.browser.wait(f"{self.CHOSEN}.startsWith('3.00 s')")
