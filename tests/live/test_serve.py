@@ -241,8 +241,10 @@ class Serve(serve_live.ServeTest):
     def test_reload(self):
         """
         SIGHUP: a new length and budget hold at once, a wrong configuration changes nothing, and
-        what needs a restart is named.
+        what needs a restart is named. The service was started under nohup(1), which does not matter
+        (tests/live/test_serve_unit.py reloads one that was not).
         """
+        self.addCleanup(signal.signal, signal.SIGHUP, signal.signal(signal.SIGHUP, signal.SIG_IGN))
         config = self.tmp / "serve.conf"
         config.write_text("window = 1h\n")
         service = self.serve("--config", config, "-F", HZ)

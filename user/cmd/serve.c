@@ -582,7 +582,8 @@ void serve_options_free(struct serve_options *o, struct serve_source *from)
 
 static int run_service(struct service_run *s)
 {
-	static const int caught[] = {SIGINT, SIGTERM, SIGQUIT, SIGUSR1};
+	/* SIGHUP also under nohup(1): it does not end the service */
+	static const int caught[] = {SIGINT, SIGTERM, SIGQUIT, SIGUSR1, SIGHUP};
 	int status = lock_window_folder(s);
 
 	if (!status)
