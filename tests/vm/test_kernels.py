@@ -190,7 +190,7 @@ class OnDebian12(unittest.TestCase):
     def test_namespace(self):
         """
         In a pid namespace of its own, skein records what runs there, by the numbers there, and
-        nothing of the same program outside.
+        nothing of the same program outside. Each stack with a function of the program has main().
         """
         path = self.recording.run.out / "inside.skein"
         trace = live.Trace(path)
@@ -198,8 +198,10 @@ class OnDebian12(unittest.TestCase):
         mean = 0.005 * found.samples
         self.assertLessEqual(found.samples - found.complete, mean + 6 * math.sqrt(mean), found)
         stacks = trace.stacks(comm="shares")
-        self.assertGreater(live.count(stacks), 0)
-        self.assertGreaterEqual(live.share(stacks, "main"), 0.9)
+        # the dynamic linker, exec and exit take a part that depends on the speed of the emulator
+        own = [s for s in stacks if any(n.startswith("burn_") or "shares+" in n for n in s.names)]
+        self.assertGreater(live.count(own), 0.3 * live.count(stacks))
+        self.assertEqual(live.share(own, "main"), 1)
         process, = {s.process["id"]: s.process for s in stacks}.values()
         self.assertLess(process["pid"], 10)
         self.assertGreater(process["global_pid"], process["pid"])
