@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -73,6 +74,19 @@ class ServeTest(live.LiveTest):
     def setUp(self):
         super().setUp()
         self.folder = self.tmp / "windows"
+
+    def runtime_folder(self, path=None):
+        """Have the flight recorder keep its memory in a new folder, on a tmpfs by default."""
+        path = path or pathlib.Path("/dev/shm") / f"skein-test-{os.getpid()}"
+        self.addCleanup(shutil.rmtree, path, ignore_errors=True)
+        path.mkdir(mode=0o700)
+        before = os.environ.get("RUNTIME_DIRECTORY")
+        if before is None:
+            self.addCleanup(os.environ.pop, "RUNTIME_DIRECTORY")
+        else:
+            self.addCleanup(os.environ.update, {"RUNTIME_DIRECTORY": before})
+        os.environ["RUNTIME_DIRECTORY"] = str(path)
+        return path
 
     def serve(self, *args):
         service = Service(self.folder, *args)

@@ -62,12 +62,7 @@ def may_use_real_time():
 class FlightTest(serve_live.GroupTest):
     def setUp(self):
         super().setUp()
-        self.memory = self.tmp / "memory"
-        self.memory.mkdir()
-        before = dict(os.environ)
-        self.addCleanup(os.environ.update, before)
-        os.environ["RUNTIME_DIRECTORY"] = str(self.memory)
-        self.addCleanup(os.environ.pop, "RUNTIME_DIRECTORY")
+        self.memory = self.runtime_folder(self.tmp / "memory")
 
     def flights(self):
         return sorted(self.folder.glob("2*s-[a-z]*.skein"))

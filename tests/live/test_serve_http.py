@@ -219,11 +219,7 @@ time.sleep(1000)
         self.assertEqual(found[-1], count)
 
     def serve_pauses(self, *args):
-        runtime = pathlib.Path("/dev/shm") / f"skein-http-{os.getpid()}"
-        self.addCleanup(shutil.rmtree, runtime, ignore_errors=True)
-        runtime.mkdir(mode=0o700)
-        os.environ["RUNTIME_DIRECTORY"] = str(runtime)
-        self.addCleanup(os.environ.pop, "RUNTIME_DIRECTORY")
+        self.runtime_folder()
         service = self.begin_service("--keep", "1s", "--keep-events", "runtime", *args)
         return service
 
@@ -264,11 +260,7 @@ time.sleep(1000)
 
     def test_trigger(self):
         """A request has the flight recorder write a trace; only POST does, and it has limits."""
-        runtime = pathlib.Path("/dev/shm") / f"skein-http-{os.getpid()}"
-        self.addCleanup(shutil.rmtree, runtime, ignore_errors=True)
-        runtime.mkdir(mode=0o700)
-        os.environ["RUNTIME_DIRECTORY"] = str(runtime)
-        self.addCleanup(os.environ.pop, "RUNTIME_DIRECTORY")
+        self.runtime_folder()
         self.token = "0123456789abcdef"
         (self.tmp / "token").write_text(self.token)
         self.begin_service("--window", "1h", "--keep", "2s", "--after", "1s", "--token-file",

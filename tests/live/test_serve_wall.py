@@ -209,11 +209,7 @@ class Wall(serve_live.HttpTest):
 
     def test_kept(self):
         """Stacks of waits that the flight recorder keeps are used; switches are not enough."""
-        runtime = pathlib.Path("/dev/shm") / f"skein-wall-{os.getpid()}"
-        self.addCleanup(shutil.rmtree, runtime, ignore_errors=True)
-        runtime.mkdir(mode=0o700)
-        os.environ["RUNTIME_DIRECTORY"] = str(runtime)
-        self.addCleanup(os.environ.pop, "RUNTIME_DIRECTORY")
+        self.runtime_folder()
         service = self.begin_service("--window", "1s", "--keep", "2s", "--keep-events", "off-cpu")
         reader = self.program("wall-reader", READER)
         self.wait_for_sleep(reader)

@@ -5,7 +5,6 @@ recording shows, and commands show them as a timeline.
 """
 import collections
 import json
-import os
 import signal
 import subprocess
 import unittest
@@ -25,12 +24,7 @@ APART = 100_000
 class WindowsTest(serve_live.ServeTest, sched_live.SchedTest):
     def setUp(self):
         super().setUp()
-        memory = self.tmp / "memory"
-        memory.mkdir()
-        before = dict(os.environ)
-        self.addCleanup(os.environ.update, before)
-        self.addCleanup(os.environ.pop, "RUNTIME_DIRECTORY")
-        os.environ["RUNTIME_DIRECTORY"] = str(memory)
+        self.runtime_folder(self.tmp / "memory")
 
     @staticmethod
     def sums(stretches):

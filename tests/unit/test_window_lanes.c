@@ -17,6 +17,7 @@
 #include "suite.h"
 #include "trace/sequence.h"
 #include "trace/trace.h"
+#include "window_paths.h"
 
 #define SECOND 1000000000ULL
 #define MS 1000000ULL
@@ -25,7 +26,6 @@
 #define CPUS 3
 #define THREADS_MAX 400
 #define LANES_MAX 4096
-#define WINDOWS_MAX 64
 #define CPU_LANE(n) (1 + (uint64_t)(n))
 #define TIMER_LANE (CPU_LANE(CPUS))
 
@@ -352,20 +352,6 @@ static void check_states(const uint64_t gap[2])
 						(unsigned long long)found.sums[tid][state][wait]);
 }
 
-static size_t list_paths(const char *folder, char **paths)
-{
-	struct window_files w;
-	size_t count;
-
-	ck_assert_msg(window_files_list(&w, folder, &err) == 0, "%s", err.text);
-	count = w.list.count;
-	ck_assert_uint_le(count, WINDOWS_MAX);
-	for (size_t i = 0; i < count; i++)
-		HOLDS(asprintf(&paths[i], "%s/%s", folder, w.list.items[i].name) > 0);
-	window_files_free(&w);
-	return count;
-}
-
 static void free_paths(char **paths, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -392,7 +378,7 @@ static size_t record_machine(unsigned int seed, uint64_t length, char **paths)
 	begin_machine();
 	run_machine(START + DURATION);
 	end_machine();
-	return list_paths(folder, paths);
+	return list_windows(folder, paths);
 }
 
 START_TEST(windows_have_the_states_of_their_time)
@@ -527,7 +513,7 @@ START_TEST(samples_alone)
 	PUT(sample, .time = START + 1, .event = 1, .thread = 1, .weight = 10 * MS);
 	run_machine(START + 5 * SECOND);
 	end_machine();
-	count = list_paths(".", paths);
+	count = list_windows(".", paths);
 	ck_assert_uint_eq(count, 1);
 	out = open_memstream(&text, &size);
 	HOLDS(trace_open(&t, paths[0], &err) == 0);

@@ -17,12 +17,12 @@
 #include "totals.h"
 #include "trace/sequence.h"
 #include "trace/trace.h"
+#include "window_paths.h"
 
 #define SECOND 1000000000ULL
 #define START (1000 * SECOND)
 #define LENGTH (10 * SECOND)
 #define PERIOD (SECOND / 100)
-#define WINDOWS_MAX 64
 
 static struct sink *s;
 static struct error err;
@@ -115,20 +115,6 @@ static char *rows_of(const char *path, const char *sql)
 		ck_assert_str_eq(shown, row); \
 		free(shown); \
 	} while (0)
-
-static size_t list_windows(const char *folder, char **paths)
-{
-	struct window_files w;
-	size_t count;
-
-	ck_assert_msg(window_files_list(&w, folder, &err) == 0, "%s", err.text);
-	count = w.list.count;
-	ck_assert_uint_le(count, WINDOWS_MAX);
-	for (size_t i = 0; i < count; i++)
-		ck_assert_int_gt(asprintf(&paths[i], "%s/%s", folder, w.list.items[i].name), 0);
-	window_files_free(&w);
-	return count;
-}
 
 static void free_paths(char **paths, size_t count)
 {

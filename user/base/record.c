@@ -100,6 +100,22 @@ bool event_is_weighted(const char *name)
 	return event_is_of_waits(name) || event_is_of_hits(name);
 }
 
+uint64_t event_of_record(enum record_kind kind, const void *record)
+{
+	switch (kind) {
+	case KIND_EVENT:
+		return ((const struct event *)record)->id;
+	case KIND_SAMPLE:
+		return ((const struct sample *)record)->event;
+	case KIND_ACCOUNT:
+		return ((const struct account *)record)->event;
+	case KIND_LOSS:
+		return ((const struct loss *)record)->event;
+	default:
+		return 0;
+	}
+}
+
 struct sum sum_of_sample(const struct sample *s)
 {
 	return (struct sum){

@@ -615,6 +615,8 @@ bool event_is_of_waits(const char *name);
 bool event_is_of_hits(const char *name);
 /* Return whether each sample of an event with this name (may be NULL) has a weight of its own. */
 bool event_is_weighted(const char *name);
+/* Return the event.id to which a record belongs, or of which it is; 0: none. */
+uint64_t event_of_record(enum record_kind kind, const void *record);
 /* Return the sum of one sample alone. */
 struct sum sum_of_sample(const struct sample *s);
 /* Return whether a stack with that end is whole, even without a START root (see STACK_ENDS). */

@@ -13,7 +13,7 @@
  * - The cost of the start does not count: for GOVERNOR_GRACE, files of the programs that run are
  *   read, once. What that costs does not depend on the rate, and no step down would make it less.
  * - What does not depend on the rate (governor_point.apart) counts, but the rate stays if all else
- * is at most GOVERNOR_SMALL of the budget: a lower one would save hardly anything.
+ *   is at most GOVERNOR_SMALL of the budget: a lower one would save hardly anything.
  * - Someone else may want a lower rate, such as the budget of memory: governor_hold().
  * - At the lowest rate nothing is left to reduce: governor.exceeded is set. Sampling goes on, since
  *   what is over the budget there comes from following processes and naming code, not from samples.

@@ -12,8 +12,7 @@
 
 #define NSEC_PER_SEC ((uint64_t)1000000000)
 
-/* OpenMetrics names counters without the _total of their lines; the older form names them with it.
- */
+/* OpenMetrics names counters without the _total of their lines, the older form with it. */
 void metric_begin(const struct metrics_page *m, const char *name, const char *type,
 		  const char *help)
 {

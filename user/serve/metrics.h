@@ -26,8 +26,7 @@ struct metrics_page {
 	uint64_t window_end;
 };
 
-/* Begin a metric: its name without _total, its type (counter, gauge or histogram), and what it is.
- */
+/* Begin a metric: its name without _total, its type (counter, gauge, histogram), what it is. */
 void metric_begin(const struct metrics_page *m, const char *name, const char *type,
 		  const char *help);
 /* A whole counter without labels. */

@@ -56,7 +56,7 @@ static int parse_profile_time(struct profile_request *p, struct http_answer *a)
 	if (p->wall && (last || p->window)) {
 		http_answer_text(a, 400,
 				 "wall time is of the next seconds: seconds=N, not last or "
-				 "window, whose windows have no waits\n");
+				 "window\n");
 		return -EINVAL;
 	}
 	if (last && (parse_duration(last, &p->last, &err) < 0 || !p->last)) {
@@ -217,10 +217,9 @@ static int answer_no_session(struct http_answer *a, int code)
 					"the CPU budget is used up, and wall time would take more: "
 					"try again later, or raise cpu-budget\n");
 	case -ENODEV:
-		return http_answer_text(
-			a, 409,
-			"switches are recorded without stacks of waits: keep-events "
-			"needs off-cpu or all\n");
+		return http_answer_text(a, 409,
+					"switches are recorded without stacks of waits: events or "
+					"keep-events needs off-cpu or all\n");
 	case -ENOTSUP:
 		return http_answer_text(a, 501,
 					"the kernel takes no stacks of waits: the log of skein "

@@ -110,7 +110,7 @@ static const char index_head[] =
 	"<p>Flame graph of <a href=\"/flamegraph?last=5m\">the last 5 minutes</a>, "
 	"<a href=\"/flamegraph?last=1h\">the last hour</a>, "
 	"<a href=\"/flamegraph?seconds=10\">the next 10 seconds</a>, "
-	"<a href=\"/flamegraph?seconds=10&amp;event=wall\">of these also waiting</a>. "
+	"<a href=\"/flamegraph?seconds=10&amp;event=wall\">the next 10 seconds of wall time</a>. "
 	"<a href=\"/metrics\">Metrics</a>. "
 	"Stacks as text: <a href=\"/folded?last=5m\">/folded</a>.\n"
 	"<p>pprof: <code>go tool pprof http://ADDRESS/debug/pprof/profile?seconds=30</code>, "

@@ -34,8 +34,7 @@ struct counted_loss {
 
 /* Stacks of waits for sessions of wall time. */
 struct session_waits {
-	int refused; /* why there are none by the configuration, a negative errno; 0: there may be
-		      */
+	int refused; /* why the configuration allows none, a negative errno; 0: it does */
 	bool always; /* they are recorded without being asked for */
 	bool over_budget; /* the CPU budget has lowered the rate: no session is begun */
 	bool recorded; /* they are being recorded */
@@ -95,8 +94,8 @@ struct session_request {
 
 /*
  * Begin a session at now, ns. Return its place; NULL, with *ret -EBUSY if there are too many,
- * -EAGAIN if nothing is recorded yet, -EDQUOT if the CPU budget does not allow it, session_waits.
- * refused, or why it cannot be written.
+ * -EAGAIN if nothing is recorded yet, -EDQUOT if the CPU budget does not allow it, what
+ * session_waits.refused has, or why it cannot be written.
  */
 struct session *on_demand_begin(struct on_demand *d, const struct session_request *r, uint64_t now,
 				int *ret);
@@ -108,8 +107,8 @@ void on_demand_end(struct session *s, int *fd);
 void on_demand_free(struct on_demand *d);
 
 /*
- * Stacks of waits, which windows do not get: an event, a sample, or a loss of theirs. Each session
- * of wall time gets the part of a wait that is in its time.
+ * Stacks of waits: an event, a sample, or a loss of theirs. Each session of wall time gets the part
+ * of a wait that is in its time.
  */
 void on_demand_put_waits(struct on_demand *d, enum record_kind kind, const void *record);
 /* Return whether a session needs waits to be recorded; if not, they are not from now on. */

@@ -36,14 +36,13 @@ static bool takes_event(struct record_choice *c, const struct event *e)
 
 static bool takes_loss(const struct record_choice *c, const struct loss *l)
 {
-	const uint64_t sched = BIT(SWITCHES_LOST) | BIT(UNREPORTED) | BIT(OUT_OF_ORDER),
-		       probes =
+	const uint64_t probes =
 			       BIT(PROBES_LOST) | BIT(NOT_ATTACHED) | BIT(UNPAIRED) | BIT(NOT_SEEN),
 		       bit = 1ULL << l->reason;
 
 	if (is_hidden_event(c, l->event))
 		return false;
-	return (c->sched || !(bit & sched)) && (c->probes || !(bit & probes)) &&
+	return (c->sched || !(bit & SCHEDULER_LOSSES)) && (c->probes || !(bit & probes)) &&
 	       (c->interrupts || !(bit & BIT(INTERRUPTS_LOST)));
 }
 
@@ -68,9 +67,8 @@ bool record_choice_takes(struct record_choice *c, enum record_kind kind, const v
 	case KIND_EVENT:
 		return takes_event(c, record);
 	case KIND_SAMPLE:
-		return !is_hidden_event(c, ((const struct sample *)record)->event);
 	case KIND_ACCOUNT:
-		return !is_hidden_event(c, ((const struct account *)record)->event);
+		return !is_hidden_event(c, event_of_record(kind, record));
 	case KIND_LOSS:
 		return takes_loss(c, record);
 	case KIND_SLICE:

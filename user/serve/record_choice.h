@@ -10,6 +10,10 @@
 
 #include "base/record.h"
 
+/* Losses of records of the scheduler, which concern no samples. */
+#define SCHEDULER_LOSSES \
+	(1ULL << LOSS_SWITCHES_LOST | 1ULL << LOSS_UNREPORTED | 1ULL << LOSS_OUT_OF_ORDER)
+
 /* Samples of the clock are always chosen. */
 struct record_choice {
 	bool sched; /* slices and wake-ups, and what is derived from them */
@@ -20,8 +24,7 @@ struct record_choice {
 	uint64_t hidden;
 };
 
-/* Return a mask of WANT() with the kinds that a sink gets beside samples and entities of samples.
- */
+/* Return a mask of WANT() with the kinds that a sink gets beside samples and their entities. */
 uint64_t record_choice_wants(const struct record_choice *c);
 /*
  * Return whether a record is chosen. All records must be passed in the order of the source, since

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "serve/record_choice.h"
+
 struct waits_filter {
 	struct sink sink;
 	struct sink *to;
@@ -27,23 +29,6 @@ static void note_event_of_waits(struct waits_filter *f, const struct event *e)
 		f->wakers = e->id;
 	else
 		f->waits = e->id;
-}
-
-/* The event to which a record belongs; 0: none. */
-static uint64_t event_of_record(enum record_kind kind, const void *record)
-{
-	switch (kind) {
-	case KIND_EVENT:
-		return ((const struct event *)record)->id;
-	case KIND_SAMPLE:
-		return ((const struct sample *)record)->event;
-	case KIND_ACCOUNT:
-		return ((const struct account *)record)->event;
-	case KIND_LOSS:
-		return ((const struct loss *)record)->event;
-	default:
-		return 0;
-	}
 }
 
 /* Return whether a record that belongs to no event is about switches. */

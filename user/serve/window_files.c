@@ -21,9 +21,8 @@
 #define FLIGHT_PART "flight.part" /* the flight that is being written */
 #define SUFFIX ".skein"
 #define LENGTH_MAX 100000000ULL /* s; a name with a longer window is not of the service */
-#define SAME_NAMES \
-	1000 /* windows that may begin and end in the same seconds: after a clock jump \
-	      */
+/* windows that may begin and end in the same seconds: after a clock jump */
+#define SAME_NAMES 1000
 
 static void write_stamp(char *out, uint64_t time)
 {

@@ -29,7 +29,7 @@
 	 WANT(FRAME) | WANT(STACK))
 
 #define LANE_ENTITIES (WANT(LANE) | WANT(NAME))
-/* What is only counted for metrics, and in no window. */
+/* What the metrics of pauses are made of, whether windows have it or not. */
 #define WANT_PAUSES (WANT(LANE) | WANT(SPAN))
 
 /* Samples that were put and are in no window. */
@@ -232,10 +232,8 @@ static uint64_t period_of_event(struct windows *w, uint64_t event)
 /* Return whether clients get a record: not the samples that are weighted, and their accounts. */
 static bool is_on_demand(struct windows *w, enum record_kind kind, const void *record)
 {
-	uint64_t event = kind == KIND_SAMPLE	? ((const struct sample *)record)->event
-			 : kind == KIND_ACCOUNT ? ((const struct account *)record)->event
-						: ((const struct loss *)record)->event;
-	struct entity_store_item *item = entity_store_find(&w->stores[KIND_EVENT], event);
+	struct entity_store_item *item =
+		entity_store_find(&w->stores[KIND_EVENT], event_of_record(kind, record));
 
 	return !item || !event_is_weighted(((struct event *)entity_store_record(item))->name);
 }
@@ -346,8 +344,7 @@ static bool put_part(struct windows *w, struct window_trace *t, enum record_kind
 static int take_lane_record(struct windows *w, enum record_kind kind, const void *record)
 {
 	const uint64_t open[2] = {w->begin, UINT64_MAX};
-	/* What comes too late for the window of its time belongs to the open one, but for slices.
-	 */
+	/* Slices apart, what comes too late for the window of its time belongs to the open one. */
 	const uint64_t late[2] = {0, UINT64_MAX};
 	const uint64_t closing[2] = {w->closing.begin, w->closing_end};
 	bool before = w->closing.writer && w->begin;
@@ -490,7 +487,7 @@ static int windows_tick(struct sink *s, uint64_t time, struct error *err)
 			ret = on_demand_end_window(w->options.demand, time, err);
 		w->forgotten = !ret;
 	}
-	if (w->forgotten)
+	if (w->forgotten && !ret)
 		ret = drop_entities(w, time);
 	tick_window(w, &w->open, time);
 	tick_window(w, &w->closing, time);
