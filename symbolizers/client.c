@@ -157,12 +157,10 @@ static unsigned int files_limit(void)
 	return (unsigned int)(l.rlim_cur / 2);
 }
 
-/* Run the worker in the forked child, which uses a copy of the symbolizer from before the fork. */
+/* Run the worker in the forked child, which has a copy of the options. */
 static __attribute__((noreturn)) void run_worker(void *context, int socket, pid_t parent)
 {
-	const struct symbolizer *s = context;
-
-	worker_main(socket, parent, &s->options);
+	worker_main(socket, parent, context);
 }
 
 static int new_symbolizer(struct symbolizer **out, const struct symbolizer_events *events,
@@ -172,7 +170,9 @@ static int new_symbolizer(struct symbolizer **out, const struct symbolizer_event
 	const struct helper_kind kind = {
 		.name = "the symbolizer's worker",
 		.run = run_worker,
-		.context = s,
+		.context = s ? &s->options : NULL,
+		.context_size = sizeof(s->options),
+		.forks = events->forks,
 		.niceness = options->kind == WORKER_SOURCES ? SOURCES_NICE : 0,
 	};
 	int ret;

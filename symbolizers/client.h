@@ -19,6 +19,7 @@
 
 #include "base/error.h"
 
+struct fork_server;
 struct helper_cost;
 struct hotspot_code_key;
 struct hotspot_code_rows;
@@ -204,6 +205,8 @@ struct symbolizer_events {
 	const struct probe_pattern *patterns;
 	unsigned int pattern_count; /* at most PROBE_PATTERNS_MAX */
 	uint64_t memory; /* bytes of symbol tables that a worker keeps; 0: 64 MiB */
+	/* forks the workers; started after patterns were set; NULL: the caller is forked */
+	struct fork_server *forks;
 };
 
 struct symbolizer_stats {
@@ -220,9 +223,10 @@ struct symbolizer_stats {
 struct symbolizer;
 
 /*
- * Fork the worker, which runs under a user of its own if the caller may change users. A lost worker
- * is replaced by another fork, so the caller must stay single-threaded, and wait for its own
- * children by pid only. *events is copied. Return 0 or a negative errno.
+ * Start the worker, which runs under a user of its own if the caller may change users. A lost
+ * worker is replaced by another fork, so the caller must stay single-threaded or have a fork
+ * server, and wait for its own children by pid only. *events is copied. Return 0 or a negative
+ * errno.
  */
 int symbolizer_new(struct symbolizer **out, const struct symbolizer_events *events,
 		   struct error *err);

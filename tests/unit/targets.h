@@ -137,8 +137,14 @@ static inline void lose_patience(void)
 
 static inline void begin(void)
 {
-	static const struct opener_events events = {on_opened,	on_process, on_thread,
-						    on_mapping, on_scanned, &seen};
+	static const struct opener_events events = {
+		.opened = on_opened,
+		.process = on_process,
+		.thread = on_thread,
+		.mapping = on_mapping,
+		.scanned = on_scanned,
+		.context = &seen,
+	};
 	struct error err = {""};
 
 	ck_assert_ptr_nonnull(mkdtemp(directory));

@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fork_server.h"
+
 #define SECOND 1000000000ULL
 #define SILENCE_TIMEOUT (2 * SECOND) /* ns of silence allowed for a child that does not run */
 #define SILENCE_TIMEOUT_CPU (4 * SECOND) /* ns of CPU time in a silence, for a child that runs */
@@ -32,8 +34,7 @@ static uint64_t to_ns(const struct timespec *t)
 	return (uint64_t)t->tv_sec * SECOND + (uint64_t)t->tv_nsec;
 }
 
-/* Return the CPU time (ns) that a process, also a zombie, has used; 0 if the process is gone. */
-static uint64_t process_cpu_time(pid_t pid)
+uint64_t process_cpu_time(pid_t pid)
 {
 	struct timespec t;
 	clockid_t clock;
@@ -149,19 +150,32 @@ static void kill_child(struct helper *h)
 	reap_children(h);
 }
 
+/* Fork the child, by the fork server if there is one. Return its pid or a negative errno. */
+static pid_t fork_child(const struct helper_kind *kind, int socket)
+{
+	pid_t parent = getpid(), pid;
+
+	pid = kind->forks ? fork_server_fork(kind->forks, kind, socket) : -ESRCH;
+	if (pid > 0)
+		return pid;
+	pid = fork();
+	if (pid == 0)
+		kind->run(kind->context, socket, parent);
+	return pid < 0 ? -errno : pid;
+}
+
 static int start_child(struct helper *h, struct error *err)
 {
 	struct epoll_event event = {.events = EPOLLIN};
-	pid_t parent = getpid(), pid = -1;
+	pid_t pid = -1;
 	int pair[2], ret;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return error_errno(err, -errno, "cannot start %s", h->kind.name);
-	if (epoll_ctl(h->poll, EPOLL_CTL_ADD, pair[0], &event) == 0)
-		pid = fork();
-	if (pid == 0)
-		h->kind.run(h->kind.context, pair[1], parent);
-	ret = pid < 0 ? -errno : 0;
+	ret = epoll_ctl(h->poll, EPOLL_CTL_ADD, pair[0], &event) < 0 ? -errno : 0;
+	if (!ret)
+		pid = fork_child(&h->kind, pair[1]);
+	ret = ret || pid > 0 ? ret : (int)pid;
 	close(pair[1]);
 	if (ret < 0) {
 		close(pair[0]);

@@ -19,11 +19,16 @@
 
 #include "base/error.h"
 
+struct fork_server;
+
 struct helper_kind {
 	const char *name; /* used in messages, such as "the opener" */
 	/* Run the child. The child must exit when parent is no longer its parent. */
 	void (*run)(void *context, int socket, pid_t parent) __attribute__((noreturn));
 	void *context;
+	/* NULL: the owner forks the child itself, which then has a copy of all of its memory */
+	struct fork_server *forks;
+	size_t context_size; /* bytes at context that a child of forks gets; 0: none */
 	int niceness; /* added to the nice value that the owner has in helper_open() */
 	/* how many useless children in a row are replaced before giving up; 0: no limit */
 	unsigned int attempts;
@@ -153,6 +158,8 @@ static inline bool helper_is_exhausted(const struct helper *h)
 /* Add the cost of all children so far, the killed ones included, to *out. */
 void helper_add_cost(struct helper *h, struct helper_cost *out);
 
+/* Return the CPU time (ns) that a process, also a zombie, has used; 0 if the process is gone. */
+uint64_t process_cpu_time(pid_t pid);
 /* Return the largest resident size of a process so far, in bytes; 0 if the process is gone. */
 uint64_t process_peak_memory(pid_t pid);
 

@@ -85,7 +85,7 @@ struct live_open_waits {
 
 /* Waits that are recorded on demand (capture_waits.wanted). */
 struct live_demand {
-	struct program_waits waits; /* also otherwise */
+	struct program_waits waits; /* as the programs were loaded, also without demand */
 	bool on; /* they are being recorded */
 	uint64_t ended; /* when they stopped, ns; 0: all records of before have been handled */
 	bool failed; /* they were wanted, and could not be recorded: that was reported */
@@ -144,6 +144,7 @@ struct live_probes {
 };
 
 struct live_helpers {
+	struct fork_server *forks; /* forks the others, but for inlines and debuginfod */
 	struct opener *opener;
 	struct symbolizer *symbolizer;
 	struct pager *pager; /* NULL: no stacks are walked */

@@ -10,6 +10,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "base/fork_server.h"
 #include "capture/buffers.h"
 #include "capture/clock.h"
 #include "capture/describe.h"
@@ -264,6 +265,7 @@ static void live_free(struct source *source)
 	pager_free(l->helpers.pager);
 	symbolizer_free(l->helpers.symbolizer);
 	opener_free(l->helpers.opener);
+	fork_server_close(l->helpers.forks);
 	wait_stacks_free(l->switches.waits);
 	schedule_free(l->switches.schedule);
 	monitor_classes_free(l->switches.classes);
@@ -493,6 +495,8 @@ static int prepare_recording(struct live *l, struct error *err)
 	if (!ret)
 		ret = live_probes_prepare(l, err);
 	l->probes.stacks = live_wants_hits(l) && program_has_loops() && !debug_word("tail-calls");
+	if (!ret)
+		ret = fork_server_open(&l->helpers.forks, err);
 	if (!ret)
 		ret = live_start_helpers(l, err);
 	l->rings.order = order_new();

@@ -234,6 +234,7 @@ int live_start_helpers(struct live *l, struct error *err)
 		.patterns = l->probes.patterns,
 		.pattern_count = l->options.probes.count,
 		.memory = l->options.memory.symbols,
+		.forks = l->helpers.forks,
 	};
 	const struct opener_events files = {
 		.opened = on_opened,
@@ -242,6 +243,7 @@ int live_start_helpers(struct live *l, struct error *err)
 		.mapping = on_scanned_mapping,
 		.scanned = on_scan_done,
 		.context = l,
+		.forks = l->helpers.forks,
 	};
 	int ret;
 
@@ -252,7 +254,7 @@ int live_start_helpers(struct live *l, struct error *err)
 	l->walkers.jvms.context = l;
 	ret = symbolizer_new(&l->helpers.symbolizer, &symbols, err);
 	if (!ret && live_walks_stacks(l))
-		ret = pager_new(&l->helpers.pager, err);
+		ret = pager_new(&l->helpers.pager, l->helpers.forks, err);
 	if (!ret && l->options.memory.inlines)
 		ret = inlines_new(&l->helpers.inlines, l->options.memory.inlines, err);
 	if (!ret)

@@ -5,9 +5,10 @@
  */
 #include <malloc.h>
 
+#include "base/fork_server.h"
 #include "capture/live.h"
 
-_Static_assert(2 * SYMBOLIZER_WORKERS_MAX + 2 <= CAPTURE_HELPERS_MAX, "room for all helpers");
+_Static_assert(2 * SYMBOLIZER_WORKERS_MAX + 3 <= CAPTURE_HELPERS_MAX, "room for all helpers");
 
 static unsigned int find_helpers(struct live *l, pid_t out[static CAPTURE_HELPERS_MAX])
 {
@@ -15,7 +16,10 @@ static unsigned int find_helpers(struct live *l, pid_t out[static CAPTURE_HELPER
 
 	if (l->helpers.pager)
 		count += symbolizer_pids(pager_symbolizer(l->helpers.pager), out + count);
-	return count + opener_pids(l->helpers.opener, out + count);
+	count += opener_pids(l->helpers.opener, out + count);
+	if (fork_server_pid(l->helpers.forks) > 0)
+		out[count++] = fork_server_pid(l->helpers.forks);
+	return count;
 }
 
 int live_relieve_memory(struct live *l, struct error *err)

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fork_server.h"
 #include "base/helper.h"
 #include "capture/host_name.h"
 #include "capture/live.h"
@@ -11,6 +12,7 @@ void live_add_helper_cost(struct live *l, struct helper_cost *cost)
 {
 	symbolizer_add_cost(l->helpers.symbolizer, cost);
 	opener_add_cost(l->helpers.opener, cost);
+	fork_server_add_cost(l->helpers.forks, cost);
 	if (l->helpers.pager)
 		pager_add_cost(l->helpers.pager, cost);
 	if (l->helpers.inlines)

@@ -256,11 +256,12 @@ static _Noreturn void run_opener_child(void *context, int socket, pid_t parent)
 	opener_child(socket, parent);
 }
 
-static int start_opener_child(struct opener_helper *c, struct error *err)
+static int start_opener_child(struct opener *o, struct opener_helper *c, struct error *err)
 {
 	const struct helper_kind kind = {
 		.name = c->second_opener ? "the opener of suspicious files" : "the opener",
 		.run = run_opener_child,
+		.forks = o->events.forks,
 		.attempts = ATTEMPTS_MAX,
 	};
 
@@ -276,7 +277,7 @@ static int start_second_opener(struct opener *o)
 
 	if (c->helper.kind.run)
 		return 0;
-	ret = start_opener_child(c, NULL);
+	ret = start_opener_child(o, c, NULL);
 	if (ret < 0)
 		return ret;
 	c->helper.now = o->first_opener.helper.now;
@@ -747,7 +748,7 @@ int opener_new(struct opener **out, const struct opener_events *events, struct e
 	o->events = *events;
 	o->descriptors = limits_first_spare();
 	o->second_opener.second_opener = true;
-	ret = start_opener_child(&o->first_opener, err);
+	ret = start_opener_child(o, &o->first_opener, err);
 	if (ret < 0)
 		free(o);
 	else

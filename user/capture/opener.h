@@ -129,8 +129,10 @@ struct opener_events {
 	 */
 	void (*scanned)(void *context, uint32_t pid);
 	void *context;
+	struct fork_server *forks; /* forks the openers; NULL: the caller is forked */
 };
 
+struct fork_server;
 struct helper_cost;
 struct opener;
 

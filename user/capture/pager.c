@@ -86,10 +86,10 @@ static void on_pages(void *context, uint64_t id, int status, const struct unwind
 	g->context.made(g->context.context);
 }
 
-int pager_new(struct pager **out, struct error *err)
+int pager_new(struct pager **out, struct fork_server *forks, struct error *err)
 {
 	struct pager *g = calloc(1, sizeof(*g));
-	const struct symbolizer_events events = {.pages = on_pages, .context = g};
+	const struct symbolizer_events events = {.pages = on_pages, .context = g, .forks = forks};
 	int ret;
 
 	if (!g)

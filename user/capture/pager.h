@@ -12,6 +12,7 @@
 #include "capture/objects.h"
 #include "capture/space.h"
 
+struct fork_server;
 struct pager;
 
 struct pager_context {
@@ -23,8 +24,8 @@ struct pager_context {
 	void *context;
 };
 
-/* Create a pager and fork its worker. Return 0 or a negative errno. */
-int pager_new(struct pager **out, struct error *err);
+/* Create a pager and its worker, which forks (or NULL) forks. Return 0 or a negative errno. */
+int pager_new(struct pager **out, struct fork_server *forks, struct error *err);
 void pager_free(struct pager *g);
 /* Set the context; call this before all other functions. */
 void pager_set_context(struct pager *g, const struct pager_context *c);
