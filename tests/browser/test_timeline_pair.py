@@ -519,7 +519,9 @@ class ByClock(Pairs):
         self.ask(f"skeinPage.timeline.slice.look('b1001', {AFTER} - 5)")
         self.browser.wait("document.getElementById('feed-line').textContent === "
                           "'Nothing was recorded there.'")
-        self.assertEqual(self.asked("at"), {})
+        # a request of the first click, which the second one aborted, may still arrive
+        self.assertEqual([query for query in self.stub.of("at") if query.get("trace") != "2" or
+                          int(query["time"]) < 0], [])
         self.fine()
 
     def test_alignment(self):

@@ -5,6 +5,7 @@
 import os
 import pathlib
 import subprocess
+import tempfile
 import threading
 import time
 
@@ -101,13 +102,10 @@ class Selection(live.LiveTest):
         trace = self.finish(recording)
         self.assertEqual({s.thread["comm"] for s in trace.stacks()}, {"late-worker"})
 
-    def cgroup(self, top, path):
-        """Make a control group; the groups along the path are removed at the end."""
-        whole = top / path
-        whole.mkdir(parents=True)
-        for part in reversed([whole, *whole.parents]):
-            if part != top and top in part.parents:
-                self.addCleanup(self.remove_cgroup, part)
+    def cgroup(self, whole):
+        """Make a control group, which is removed at the end."""
+        whole.mkdir()
+        self.addCleanup(self.remove_cgroup, whole)
         return whole
 
     @staticmethod
@@ -120,10 +118,11 @@ class Selection(live.LiveTest):
         return None
 
     def check_cgroup(self, top, shown):
-        name = f"skein-test-{os.getpid()}"
-        inner = self.cgroup(top, f"{name}/inner")
-        outer = top / name
-        other = self.cgroup(top, f"{name}-other")  # a name with the same beginning
+        # a number of the process would not do: in a pid namespace each run has the same ones
+        outer = pathlib.Path(tempfile.mkdtemp(prefix="skein-test-", dir=top))
+        self.addCleanup(self.remove_cgroup, outer)
+        inner = self.cgroup(outer / "inner")
+        other = self.cgroup(top / f"{outer.name}-other")  # a name with the same beginning
         loop, execafter = self.two()
         below = self.start(workload("cxxnames"), 100)
         for process, group in ((loop, outer), (below, inner), (execafter, other)):
