@@ -126,8 +126,8 @@ class Commands(live.LiveTest):
 
     def test_recorder_goes_first(self):
         """
-        The recorder has a higher priority, its helpers (names, pages, files) a little less of it,
-        and the command that it runs the priority of the caller.
+        The recorder has a higher priority, its helpers (the one that forks them, names, pages,
+        files) a little less of it, and the command that it runs the priority of the caller.
         """
         over = self.tmp / "over"
         recording = self.begin("-a", "--", "sh", "-c",
@@ -142,7 +142,7 @@ class Commands(live.LiveTest):
         usual = os.getpriority(os.PRIO_PROCESS, 0)
         self.assertEqual(priorities[0], min(usual, -15))
         # one more reads the memory of processes, if one of Python or Java runs
-        self.assertIn(priorities[1:], [count * [min(usual, -9)] for count in (3, 4)])
+        self.assertIn(priorities[1:], [count * [min(usual, -9)] for count in (4, 5)])
         self.assertEqual(int(done.out), usual)
 
     def test_help(self):

@@ -142,7 +142,8 @@ class Containers(live.LiveTest):
         self.check_complete(trace, "python3", "inner")
         comms = {s.process["comm"] for s in trace.stacks()}
         self.assertLessEqual(comms, {"loop", "python3", "sh", "skein", "skein-names", "skein-waits",
-                                     "skein-opener", "skein-pages", "skein-memory"})
+                                     "skein-opener", "skein-pages", "skein-memory",
+                                     "skein-fork"})
         self.assertEqual({s.process["service"] for s in trace.stacks(comm="loop")}, {"shop"})
         path = self.file()
         done = self.run_in(*self.inside, SKEIN, "record", "-a", "-F", "499", "-d", "1", "-o", path)
