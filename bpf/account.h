@@ -4,7 +4,8 @@
  * n * period) that also ticks in idle time, but whether an idle tick reaches the BPF program
  * depends on the idle state. Idle periods are therefore counted as the grid points between the
  * hooks at the beginning and the end of idle time, each point once: wire_account.last is the number
- * of the last point accounted for.
+ * of the last point accounted for. All times here are of CLOCK_MONOTONIC, as the timer's are: it
+ * stands still while the machine is suspended.
  *
  * A late tick covers all points since the previous tick, because the kernel moves its timer on to
  * the next point in the future. The time that the host has taken (steal time) gives the number of

@@ -512,7 +512,8 @@ struct wire_account {
 	 * The sampling clock ticks on a fixed grid: origin + n * period. Idle CPUs are not sampled
 	 * reliably, so the idle hooks count the grid points in idle time.
 	 */
-	__u64 origin; /* ns; first set by user space, then refined with every sample */
+	__u64 origin; /* ns of CLOCK_MONOTONIC; first set by user space, then refined with every
+			 sample */
 	__u64 period; /* ns; 0: the event is not a clock, or sampling has ended */
 	__u64 last; /* number of the last grid point accounted for */
 	__u64 steal; /* total ns that the host had taken from this CPU at the last reading */
@@ -529,7 +530,7 @@ struct wire_account {
  * so the others' accounts stand still.
  */
 struct wire_clock {
-	__u64 idle_since; /* ns; 0: the CPU is not idle */
+	__u64 idle_since; /* ns of CLOCK_MONOTONIC; 0: the CPU is not idle */
 	__u64 rate; /* index of the enabled event; written by user space while all are disabled */
 	__u64 spent; /* ns that the sampling programs have taken */
 	__u64 hooks; /* runs of the idle hooks; one of WIRE_HOOKS_TIMED is timed */

@@ -75,7 +75,8 @@ static __always_inline bool begin_group_hook(struct group_hook *h, __u32 cpu)
 	h->shard = bpf_map_lookup_elem(&group_shards_of_cpus, &shard);
 	if (!h->slots || !h->rows || !h->shard)
 		return false;
-	h->now = bpf_ktime_get_boot_ns();
+	/* not CLOCK_BOOTTIME: a thread neither runs nor waits while the machine is suspended */
+	h->now = bpf_ktime_get_ns();
 	return true;
 }
 
@@ -253,7 +254,7 @@ static __always_inline void count_group_hook(const struct group_hook *h, struct 
 {
 	if (++c->hooks % GROUP_HOOKS_TIMED)
 		return;
-	c->spent += GROUP_HOOKS_TIMED * (bpf_ktime_get_boot_ns() - h->now);
+	c->spent += GROUP_HOOKS_TIMED * (bpf_ktime_get_ns() - h->now);
 }
 
 /* Return the row of a thread that gets a CPU. */

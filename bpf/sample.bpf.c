@@ -99,11 +99,11 @@ static __always_inline struct user_walk *begin_sample(struct bpf_perf_event_data
 	if (!c || !u)
 		return NULL;
 	if (task->pid == 0 && !with_idle) {
-		account_idle_sample(c, now);
+		account_idle_sample(c, bpf_ktime_get_ns());
 		return NULL;
 	}
 	a = clock_account(c);
-	if (!account_sample(a, now, stolen_time(task)))
+	if (!account_sample(a, bpf_ktime_get_ns(), stolen_time(task)))
 		return NULL;
 	if (!is_selected_thread(task)) {
 		a->filtered++;
@@ -251,7 +251,7 @@ int BPF_PROG(idle, unsigned int state, unsigned int cpu_id)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct wire_clock *c = bpf_map_lookup_elem(&clocks, &cpu);
-	__u64 now = bpf_ktime_get_boot_ns();
+	__u64 now = bpf_ktime_get_ns();
 
 	if (!c)
 		return 0;
@@ -261,7 +261,7 @@ int BPF_PROG(idle, unsigned int state, unsigned int cpu_id)
 		account_idle_begin(c, now);
 	/* every hook is as short as another clock reading, so only some are timed */
 	if (!(++c->hooks % WIRE_HOOKS_TIMED))
-		c->spent += WIRE_HOOKS_TIMED * (bpf_ktime_get_boot_ns() - now);
+		c->spent += WIRE_HOOKS_TIMED * (bpf_ktime_get_ns() - now);
 	return 0;
 }
 

@@ -164,6 +164,24 @@ class ServeSumsTest(serve_live.GroupTest):
             for key, value in of.items():
                 self.assertAlmostEqual(added[name, key], value, delta=1e-6)
 
+    def test_begin(self):
+        """
+        The first window has no time of before: reading /proc and the tables of what runs takes a
+        while, in which the machine may be busy.
+        """
+        burners = [self.start(live.workload("loop"), 100) for _ in range(os.cpu_count())]
+        service = self.serve("--window", "1h")
+        live.time.sleep(1)
+        self.assertEqual(service.stop()[0], 0)
+        for process in burners:
+            self.end(process)
+        trace = live.Trace(service.windows()[0])
+        length = trace.one("SELECT end - start FROM host")
+        running = trace.one("SELECT sum(ns) FROM group_time JOIN slice_state ON id = state "
+                            "WHERE word = 'running'")
+        self.assertLess(running, os.cpu_count() * (length + 0.1e9))
+        self.assertGreater(running, 0.3 * length)
+
     def test_report(self):
         """The sums in a report, as text and as JSON; without them there is no such part."""
         service = self.serve("--window", "1h")

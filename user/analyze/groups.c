@@ -269,6 +269,8 @@ void losses_of_event(struct losses *out, const struct profile *p, uint32_t event
 
 		if (l->event && l->event != id)
 			continue;
+		if (l->reason == LOSS_SUSPENDED)
+			out->suspended += l->end - l->time;
 		if (l->reason && l->reason < LOSS_COUNT)
 			out->by_reason[l->reason] += l->count;
 		else

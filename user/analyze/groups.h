@@ -72,6 +72,7 @@ const char *process_place(const struct process *p, char *buf, size_t size);
 struct losses {
 	struct account total; /* cpu has no meaning */
 	uint64_t by_reason[LOSS_COUNT]; /* number of lost records */
+	uint64_t suspended; /* ns in which the machine was suspended */
 	uint64_t unknown_reason;
 	uint64_t due; /* lost samples that were due, without the stolen ones */
 	/*

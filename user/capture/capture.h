@@ -25,6 +25,13 @@ struct capture_cost {
 	uint64_t sums; /* of those that add up the time of control groups, whatever the rate */
 };
 
+/* What is still being looked up. */
+struct capture_pending {
+	uint64_t names; /* addresses whose names are being looked up */
+	uint64_t inlines; /* addresses whose inlined functions are being looked up */
+	uint64_t tables; /* unwind tables that are being made; known only while preparing */
+};
+
 struct capture_progress {
 	uint64_t elapsed; /* ns since sampling began */
 	uint64_t samples; /* number of samples passed to the sink */
@@ -33,12 +40,10 @@ struct capture_progress {
 	uint64_t filtered; /* number of samples left out by the BPF programs and by name */
 	/* number of samples and records counted as lost so far; some losses are found at the end */
 	uint64_t lost;
-	uint64_t pending_names; /* addresses whose names are being looked up */
-	uint64_t pending_inlines; /* addresses whose inlined functions are being looked up */
-	/* unwind tables that are being made; kept up to date only while preparing is set */
-	uint64_t pending_tables;
+	struct capture_pending pending;
 	/* number of ticks, about one a second: each leaves the sink's data in a consistent state */
 	uint64_t ticks;
+	uint64_t suspended; /* ns in which the machine was suspended */
 	struct capture_cost cost; /* as of the last tick */
 	unsigned int rate; /* index of the present rate: see capture_rates */
 	uint64_t frequency; /* of that rate, Hz; 0 if a period was given */

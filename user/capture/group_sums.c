@@ -155,7 +155,7 @@ void group_sums_free(struct group_sums *g)
 
 int group_sums_attach(struct group_sums *g, struct error *err)
 {
-	g->skeleton->bss->group_attached = clock_boot_ns();
+	g->skeleton->bss->group_attached = clock_ns(CLOCK_MONOTONIC);
 	return group_time_bpf__attach(g->skeleton)
 		       ? error_errno(err, -errno, "attaching the sums of control groups")
 		       : 0;

@@ -155,6 +155,22 @@ static int report_cpu_gone(struct ledger *l, unsigned int cpu, struct error *err
 	return put_loss(l->c.sink, &r, err);
 }
 
+int ledger_put_suspend(struct ledger *l, uint64_t from, uint64_t to, struct error *err)
+{
+	const struct loss r = {
+		.id = ++l->last_loss,
+		.host = l->c.host,
+		.reason = LOSS_SUSPENDED,
+		.time = from,
+		.end = to,
+		.count = 1,
+	};
+
+	l->lost[LOSS_SUSPENDED]++;
+	l->lost_reported[LOSS_SUSPENDED]++;
+	return put_loss(l->c.sink, &r, err);
+}
+
 /* Store the losses of a CPU so far, counted by BPF programs, sampler and sink, by reason. */
 static void count_lost(const struct cpu_account *c, uint64_t not_stored, uint64_t lost[LOSS_COUNT])
 {

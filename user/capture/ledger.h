@@ -55,6 +55,8 @@ uint64_t *ledger_last_loss(struct ledger *l);
  */
 void ledger_cpu_gone(struct ledger *l, unsigned int cpu, uint64_t since);
 void ledger_cpu_back(struct ledger *l, unsigned int cpu, uint64_t now);
+/* Put a time (ns) in which the machine was suspended. */
+int ledger_put_suspend(struct ledger *l, uint64_t from, uint64_t to, struct error *err);
 
 /*
  * Put the accounts, and the losses since the last call. now: ns. final: the events are stopped, so

@@ -268,7 +268,7 @@ static int live_tick(struct live *l, bool last, struct error *err)
 	note_switch_losses(l);
 	ret = live_handlers_tick(l, err);
 	if (!ret)
-		ret = live_groups_tick(l, now, err);
+		ret = live_groups_tick(l, err);
 	if (!ret)
 		ret = intern_tick(l->intern, last, err);
 	if (!ret && l->probes.events)
@@ -319,9 +319,9 @@ static bool live_keep_going(struct live *l)
 		p->lost += schedule_counts(l->switches.schedule)->lost;
 	}
 	p->hits = l->summary.probed.hits;
-	p->pending_names = symbolizer_pending(l->helpers.symbolizer);
+	p->pending.names = symbolizer_pending(l->helpers.symbolizer);
 	if (l->helpers.inlines)
-		p->pending_inlines = inlines_pending(l->helpers.inlines);
+		p->pending.inlines = inlines_pending(l->helpers.inlines);
 	if (!l->options.keep_going(l->options.context, p) || (l->selection.over && !p->finishing))
 		return false;
 	return !l->options.when.duration || p->elapsed < l->options.when.duration || p->finishing;
@@ -526,8 +526,8 @@ static int prepare_tables(struct live *l, struct error *err)
 
 	p->preparing = true;
 	while (!ret && clock_boot_ns() < until && l->options.keep_going(l->options.context, p)) {
-		p->pending_tables = symbolizer_tables_pending(l->helpers.symbolizer);
-		if (!p->pending_tables && !opener_pending(l->helpers.opener))
+		p->pending.tables = symbolizer_tables_pending(l->helpers.symbolizer);
+		if (!p->pending.tables && !opener_pending(l->helpers.opener))
 			break;
 		if (!looked && l->options.files.unwind_cache &&
 		    !opener_pending(l->helpers.opener) &&
@@ -628,8 +628,6 @@ static int begin_recording(struct live *l, struct error *err)
 	if (!ret)
 		ret = live_handlers_attach(l, err);
 	if (!ret)
-		ret = live_groups_attach(l, err);
-	if (!ret)
 		ret = namespace_attach(l->selection.namespace, err);
 	/* Select before the scan: mappings of processes that are not selected are not kept. */
 	if (!ret)
@@ -658,6 +656,9 @@ static int begin_recording(struct live *l, struct error *err)
 		   l->switches.schedule != NULL, l->times.started, l->times.started);
 	l->times.next_tick = next_tick(l, l->times.started);
 	ret = live_describe_recording(l, 0, err);
+	/* not earlier: the first window would have sums of more time than its own */
+	if (!ret)
+		ret = live_groups_attach(l, err);
 	if (!ret)
 		ret = live_follow_cpus(l, err);
 	if (!ret && l->switches.array)

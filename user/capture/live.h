@@ -39,6 +39,7 @@
 #include "capture/schedule.h"
 #include "capture/service.h"
 #include "capture/sideband.h"
+#include "capture/suspend.h"
 #include "capture/tables.h"
 #include "capture/wait_stacks.h"
 #include "symbolizers/client.h"
@@ -214,6 +215,7 @@ struct live_times {
 	uint64_t next_tick; /* ns; may be exceeded unless options.when.tick is set */
 	struct pace pace;
 	struct live_pause pause;
+	struct suspend_watch suspends;
 };
 
 /* What is sampled, at one rate or several. */
@@ -320,6 +322,8 @@ void live_set_ledger_rates(const struct live *l, struct ledger_context *c);
 int live_describe_rates(struct live *l, struct error *err);
 /* Bring the cost of the capture up to date. */
 void live_measure_cost(struct live *l);
+/* Note whether the machine was suspended since the last call. */
+int live_follow_suspend(struct live *l, struct error *err);
 /* Change the rate if another one is wanted. */
 int live_follow_rate(struct live *l, struct error *err);
 
@@ -497,7 +501,7 @@ int live_handlers_tick(struct live *l, struct error *err);
 int live_groups_load(struct live *l, struct error *err);
 int live_groups_attach(struct live *l, struct error *err);
 /* Put the sums that have grown; for each tick. now: ns. */
-int live_groups_tick(struct live *l, uint64_t now, struct error *err);
+int live_groups_tick(struct live *l, struct error *err);
 
 /* live_records.c: handle a record of a ring at its place in the order. */
 int live_handle_record(struct live *l, const struct ordered_record *r, struct error *err);

@@ -53,14 +53,17 @@ static int open_cpu(struct live *l, unsigned int cpu, bool wanted, struct error 
 int live_follow_cpus(struct live *l, struct error *err)
 {
 	number_list online = {0};
-	int ret = cpus_online(&online, err);
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	int ret = live_follow_suspend(l, err);
 
+	if (!ret)
+		ret = cpus_online(&online, err);
 	for (unsigned int cpu = 0; !ret && cpu < program_cpus(l->program); cpu++) {
 		bool wanted = !l->selection.cpus.count || number_list_has(&l->selection.cpus, cpu);
 		bool is_online = number_list_has(&online, cpu);
 		bool ticked = sampler_take_ticks(l->sampler, cpu);
 
-		if (!is_online || sideband_stopped(l->rings.sideband, cpu, ticked, clock_boot_ns()))
+		if (!is_online || sideband_stopped(l->rings.sideband, cpu, ticked, now))
 			close_cpu(l, cpu);
 		if (wanted)
 			ret = follow_schedule(l, cpu, is_online, err);

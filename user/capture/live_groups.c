@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Puts the sums of time of control groups. */
+#include "capture/clock.h"
 #include "capture/live.h"
 
 int live_groups_load(struct live *l, struct error *err)
@@ -19,9 +20,10 @@ int live_groups_attach(struct live *l, struct error *err)
 	return l->probes.groups ? group_sums_attach(l->probes.groups, err) : 0;
 }
 
-int live_groups_tick(struct live *l, uint64_t now, struct error *err)
+int live_groups_tick(struct live *l, struct error *err)
 {
 	const struct group_naming by = {l->selection.cgroups, l->selection.services};
+	uint64_t now = clock_ns(CLOCK_MONOTONIC); /* as the BPF programs read it */
 
 	return l->probes.groups ? group_sums_put(l->probes.groups, now, &by, l->sink, err) : 0;
 }

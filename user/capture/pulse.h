@@ -27,7 +27,7 @@ struct pulse_reading {
 
 /* Zeroed when the event is opened. */
 struct pulse {
-	uint64_t enabled, time; /* of the event, and CLOCK_BOOTTIME, at the last check, ns */
+	uint64_t enabled, time; /* of the event, and CLOCK_MONOTONIC, at the last check, ns */
 	uint64_t read; /* when the enabled time was read last and not estimated, ns */
 };
 
@@ -42,7 +42,8 @@ static inline struct pulse_reading pulse_read_event(int fd)
 }
 
 /*
- * Return whether the event has stopped since the last check. now: ns of CLOCK_BOOTTIME. The first
+ * Return whether the event has stopped since the last check. now: ns of CLOCK_MONOTONIC, which
+ * stands still with the events while the machine is suspended. The first
  * call returns false, as does a call within 100 ms of the last check, which checks nothing. An
  * event counts as running if it was enabled for half the time since the last check, since the
  * clocks differ a little.

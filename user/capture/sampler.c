@@ -234,23 +234,29 @@ static void resume_account(const struct sampler *s, unsigned int cpu, unsigned i
 		return;
 	e->enabled = pulse_read_event(e->fd).enabled;
 	e->resumed = clock_ns(CLOCK_MONOTONIC);
-	a->origin = clock_boot_ns() - e->enabled;
+	a->origin = e->resumed - e->enabled;
 	a->steal = a->lag_samples = 0;
 	a->period = s->rates[rate].period;
 }
 
 /*
  * Return how many samples were due since the event was opened: for a clock from its enabled time,
- * for a counter from its count. The kernel stops a clock that fired for long without a scheduler
- * tick, as on an idle CPU, until the next tick, since it takes the clock for one that fires too
- * often. The clock's count stands still meanwhile, but its enabled time does not.
+ * for a counter from its count. The enabled time may go on while the machine is suspended, the
+ * clock does not: it cannot have been enabled for longer than CLOCK_MONOTONIC has run. The kernel
+ * stops a clock that fired for long without a scheduler tick, as on an idle CPU, until the next
+ * tick, since it takes the clock for one that fires too often. The clock's count stands still
+ * meanwhile, but its enabled time does not.
  */
 static uint64_t due_samples(const struct sampler *s, unsigned int cpu, unsigned int rate)
 {
 	const struct sampled_event *of = &s->rates[rate];
-	struct pulse_reading r = pulse_read_event(clock_event_of(s, cpu, rate)->fd);
+	const struct clock_event *e = clock_event_of(s, cpu, rate);
+	struct pulse_reading r = pulse_read_event(e->fd);
+	uint64_t most = e->enabled + clock_ns(CLOCK_MONOTONIC) - e->resumed;
 
-	return (of->clocked ? r.enabled : r.count) / of->period;
+	if (!of->clocked)
+		return r.count / of->period;
+	return (r.enabled < most ? r.enabled : most) / of->period;
 }
 
 /* Add idle time to an account that has not ended at now. since: its begin, ns; 0: there is none. */
@@ -271,11 +277,11 @@ static void end_idle(struct wire_account *a, uint64_t since, uint64_t now)
 }
 
 /*
- * Close the account of an event that was disabled at a time, ns; idle_since is of that time. The
- * idle hooks cannot see that the clock of an offline CPU stood still, and may count a point that
- * comes after that time, so the idle periods are limited to the due samples. Return how many
- * samples were due: at least as many as came, since the kernel measures the enabled time by a
- * slightly different clock.
+ * Close the account of an event that was disabled at a time, ns of CLOCK_MONOTONIC; idle_since is
+ * of that time. The idle hooks cannot see that the clock of an offline CPU stood still, and may
+ * count a point that comes after that time, so the idle periods are limited to the due samples.
+ * Return how many samples were due: at least as many as came, since the kernel measures the enabled
+ * time by a slightly different clock.
  */
 static uint64_t close_account(const struct sampler *s, unsigned int cpu, unsigned int rate,
 			      uint64_t idle_since, uint64_t time)
@@ -352,16 +358,18 @@ int sampler_open_cpu(struct sampler *s, unsigned int cpu, struct error *err)
 void sampler_close_cpu(struct sampler *s, unsigned int cpu)
 {
 	struct wire_clock *c = program_clock(s->program, cpu);
+	uint64_t now;
 
 	if (!sampler_runs_on(s, cpu))
 		return;
 	ioctl(clock_event_of(s, cpu, s->rate)->fd, PERF_EVENT_IOC_DISABLE, 0);
+	now = clock_ns(CLOCK_MONOTONIC);
 	for (unsigned int rate = 0; rate < s->rate_count; rate++) {
 		struct clock_event *e = clock_event_of(s, cpu, rate);
 
 		/* the accounts of all others were closed before, so they have no period */
 		if (e->begun)
-			e->due += close_account(s, cpu, rate, c->idle_since, clock_boot_ns());
+			e->due += close_account(s, cpu, rate, c->idle_since, now);
 	}
 	close_events(s, cpu, s->rate_count);
 }
@@ -377,7 +385,7 @@ static void change_rate(struct sampler *s, unsigned int cpu, unsigned int rate)
 	uint64_t time, idle_since;
 
 	ioctl(clock_event_of(s, cpu, s->rate)->fd, PERF_EVENT_IOC_DISABLE, 0);
-	time = clock_boot_ns();
+	time = clock_ns(CLOCK_MONOTONIC);
 	idle_since = __atomic_load_n(&c->idle_since, __ATOMIC_ACQUIRE);
 	resume_account(s, cpu, rate);
 	clock_event_of(s, cpu, rate)->changes++;

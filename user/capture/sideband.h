@@ -30,7 +30,7 @@ int sideband_open_cpu(struct sideband *s, unsigned int cpu, struct error *err);
  * Return whether the CPU went offline since the last check, even if only for a while: its event has
  * then stopped for good. A call within 100 ms of the last check returns false. ticked: an event of
  * the same CPU has run since the last call, which makes the check cheaper. now: ns of
- * CLOCK_BOOTTIME.
+ * CLOCK_MONOTONIC.
  */
 bool sideband_stopped(struct sideband *s, unsigned int cpu, bool ticked, uint64_t now);
 /*

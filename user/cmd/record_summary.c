@@ -49,10 +49,10 @@ static const char *show_pending_work(const struct capture_progress *p, char *buf
 {
 	char count[32];
 
-	if (p->pending_names || !p->pending_inlines)
+	if (p->pending.names || !p->pending.inlines)
 		return "; looking up names";
 	snprintf(buf, size, "; looking up inlined functions at %s addresses",
-		 show_count(p->pending_inlines, count, sizeof(count)));
+		 show_count(p->pending.inlines, count, sizeof(count)));
 	return buf;
 }
 
@@ -61,9 +61,9 @@ void progress_line_print(struct progress_line *l, const struct capture_progress 
 {
 	char left[96], elapsed[32], whole[32] = "", recorded[128], lost[48] = "", count[32];
 
-	if (l->shown && p->preparing && p->pending_tables) {
+	if (l->shown && p->preparing && p->pending.tables) {
 		fprintf(stderr, "\r\033[Kpreparing: unwind tables of %s files",
-			show_count(p->pending_tables, count, sizeof(count)));
+			show_count(p->pending.tables, count, sizeof(count)));
 		fflush(stderr);
 	}
 	if (l->shown && p->waiting) {

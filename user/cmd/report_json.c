@@ -218,6 +218,8 @@ static void report_json_put_accounts(struct json *j, const struct report *r)
 		json_key_text(j, "reason", loss_reason_word(reason));
 		json_key_text(j, "text", loss_reason_text(reason));
 		json_key_uint(j, "count", r->losses.by_reason[reason]);
+		if (reason == LOSS_SUSPENDED)
+			json_key_uint(j, "ns", r->losses.suspended);
 		json_object_end(j);
 	}
 	json_array_end(j);

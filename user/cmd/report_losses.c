@@ -29,13 +29,26 @@ static void report_put_refusals(const struct report *r, const struct screen *s)
 	}
 }
 
+static void report_put_suspended(const struct report *r, const struct screen *s)
+{
+	char time[32], text[256];
+
+	if (!r->losses.by_reason[LOSS_SUSPENDED])
+		return;
+	snprintf(text, sizeof(text), "%s: %s",
+		 show_duration(r->losses.suspended, time, sizeof(time)),
+		 loss_reason_text(LOSS_SUSPENDED));
+	screen_put_paragraph(s, "Suspended", STYLE_PLAIN, text);
+}
+
 void report_put_losses(const struct report *r, const struct screen *s)
 {
 	report_put_refusals(r, s);
+	report_put_suspended(r, s);
 	for (int reason = 1; reason < LOSS_COUNT; reason++) {
 		char count[32], text[512];
 
-		if (!r->losses.by_reason[reason])
+		if (!r->losses.by_reason[reason] || reason == LOSS_SUSPENDED)
 			continue;
 		snprintf(text, sizeof(text), "%s %s: %s",
 			 show_count(r->losses.by_reason[reason], count, sizeof(count)),

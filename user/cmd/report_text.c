@@ -88,6 +88,16 @@ static bool report_put_merged(const struct report *r, const struct screen *s)
 	return merged;
 }
 
+/* Return for how long the machine was awake and recorded in the time of the report, ns. */
+static uint64_t awake_time(const struct report *r)
+{
+	const struct filter *f = &r->options->filter;
+	uint64_t time = filter_time(f, &r->profile->host) - report_paused(r);
+	bool whole = !f->from && !f->to; /* where in a part of it a suspend lies is not known */
+
+	return whole && r->losses.suspended < time ? time - r->losses.suspended : time;
+}
+
 /*
  * Return the number of CPUs that the samples of the report kept busy on average; 0 if that is not
  * known. A merged trace may have gaps between its recordings, so only the recorded time counts.
@@ -95,7 +105,7 @@ static bool report_put_merged(const struct report *r, const struct screen *s)
 static double cpus_busy(const struct report *r, bool merged)
 {
 	const struct event *e = r->event;
-	uint64_t time = filter_time(&r->options->filter, &r->profile->host) - report_paused(r);
+	uint64_t time = awake_time(r);
 	/* nothing is known of the time that is not stored */
 	uint64_t due = r->losses.total.due - r->losses.by_reason[LOSS_NOT_STORED];
 	uint64_t recorded = due * e->period;

@@ -200,6 +200,7 @@ struct service_run {
 	bool ready; /* systemd knows that it records */
 	uint64_t status; /* when the status was sent last, ns */
 	uint64_t failed; /* windows that failed, as logged so far */
+	uint64_t suspended; /* ns in which the machine was suspended, as logged so far */
 };
 
 static void serve_read_signals(struct service_run *s)
@@ -225,6 +226,17 @@ static void warn_of_failed_windows(struct service_run *s)
 	s->failed = counts.failed;
 	log_warn("serve: a window could not be written, what it had is counted as lost: %s",
 		 counts.problem);
+}
+
+static void log_suspend(struct service_run *s, const struct capture_progress *p)
+{
+	char text[32];
+
+	if (p->suspended == s->suspended)
+		return;
+	log_info("serve: the machine was suspended for %s",
+		 show_duration(p->suspended - s->suspended, text, sizeof(text)));
+	s->suspended = p->suspended;
 }
 
 /* Report to systemd that it records, how it is, and that it is alive. */
@@ -278,6 +290,7 @@ static bool serve_continues(void *context, const struct capture_progress *p)
 		serve_flight_lacks_sums(&s->flight);
 	if (s->windows) {
 		warn_of_failed_windows(s);
+		log_suspend(s, p);
 		notify_progress(s, p);
 		if (s->reload && s->ready)
 			read_config_again(s);

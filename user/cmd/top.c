@@ -310,7 +310,7 @@ static int update_window(struct top *t, const struct capture_progress *progress,
 	t->head.waiting = NULL;
 	t->ui.stale = true;
 	return top_facts_collect(&t->head.facts, &w, t->ui.model.event, cpu_share_since(t, now),
-				 progress->pending_names > 0);
+				 progress->pending.names > 0);
 }
 
 static int show_top(struct top *t)
@@ -330,7 +330,7 @@ static bool is_picture_due(const struct top *t, const struct capture_progress *p
 	bool last = t->options.batch && t->shown + 1 == t->options.iterations;
 
 	return now >= t->next &&
-	       (!p->pending_names || now >= t->next + (last ? LAST_NAMES_TIMEOUT : NAMES_TIMEOUT));
+	       (!p->pending.names || now >= t->next + (last ? LAST_NAMES_TIMEOUT : NAMES_TIMEOUT));
 }
 
 static int next_picture(struct top *t, const struct capture_progress *p, uint64_t now)
