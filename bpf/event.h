@@ -409,6 +409,8 @@ struct wire_cpu_waits {
 struct wire_cpu {
 	__u64 written; /* total records; a record is visible once it is counted here */
 	__u8 wanted; /* set by user space: this CPU is recorded */
+	__u64 hooks; /* runs of the hooks of switches and wake-ups; some are timed */
+	__u64 spent; /* ns that these have taken, without stacks, from those that were timed */
 	/* interrupts in which this CPU is; only the BPF programs use the members from here on */
 	__u32 raiser; /* thread that raised the softirqs in raised */
 	__u16 raised; /* mask of softirqs */
@@ -538,6 +540,11 @@ struct wire_clock {
 } __attribute__((aligned(64))); /* no two CPUs in one cache line */
 
 #define WIRE_HOOKS_TIMED 16
+/*
+ * One of so many runs of the hooks of switches and wake-ups is timed: a prime, since a switch often
+ * follows a wake-up, and both are to be timed.
+ */
+#define WIRE_SWITCH_HOOKS_TIMED 61
 
 /* Most sites of probes of a recording, and what a site's texts are: base/probes.h has both, too. */
 #define WIRE_PROBE_SITES_MAX 4096

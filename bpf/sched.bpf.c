@@ -234,6 +234,13 @@ static __always_inline __s64 choose_wait(struct wire_cpu *c, struct task_struct 
 	return length;
 }
 
+/* Count a run of a hook that began at a time (ns), and for some the time that it took. */
+static __always_inline void count_switch_hook(struct wire_cpu *c, __u64 began)
+{
+	if (!(++c->hooks % WIRE_SWITCH_HOOKS_TIMED))
+		c->spent += WIRE_SWITCH_HOOKS_TIMED * (bpf_ktime_get_boot_ns() - began);
+}
+
 SEC("?tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
@@ -271,6 +278,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		write_switch_record(c, cpu, now, switch_record_head(WIRE_MONITOR, 0, 0), class);
 	write_switch_record(c, cpu, now, switch_record_head(WIRE_SWITCH, state, flags),
 			    switch_record_body(next->pid, prev->pid, call));
+	count_switch_hook(c, now);
 	if (!with_waits)
 		return 0;
 	slots = find_wait_slots();
@@ -308,6 +316,7 @@ record_wakeup(struct task_struct *task, enum wire_switch_kind kind, struct wakeu
 	out->time = bpf_ktime_get_boot_ns();
 	write_switch_record(c, cpu, out->time, switch_record_head(kind, out->context, 0),
 			    switch_record_body(task->pid, waker->pid, task_cpu_of(task)));
+	count_switch_hook(c, out->time);
 	return c;
 }
 
@@ -349,13 +358,16 @@ SEC("?tp_btf/sched_migrate_task")
 int BPF_PROG(on_migrate, struct task_struct *task, int target)
 {
 	struct wire_cpu *c;
+	__u64 now;
 	__u32 cpu;
 
 	c = current_wire_cpu(&cpu);
 	if (!c || !c->wanted || (!all_selected() && !is_selected_thread(task)))
 		return 0;
-	write_switch_record(c, cpu, bpf_ktime_get_boot_ns(), switch_record_head(WIRE_MIGRATE, 0, 0),
+	now = bpf_ktime_get_boot_ns();
+	write_switch_record(c, cpu, now, switch_record_head(WIRE_MIGRATE, 0, 0),
 			    switch_record_body(task->pid, task_cpu_of(task), target));
+	count_switch_hook(c, now);
 	return 0;
 }
 

@@ -22,7 +22,11 @@ struct capture_cost {
 	uint64_t own; /* of this process */
 	uint64_t helpers; /* of the helper processes, those that ended included */
 	uint64_t kernel; /* of the BPF programs that sample and follow processes and idle CPUs */
-	uint64_t sums; /* of those that add up the time of control groups, whatever the rate */
+	/*
+	 * of those whose work does not depend on the rate: sums of control groups, records of
+	 * switches, stacks of waits and of hits
+	 */
+	uint64_t apart;
 };
 
 /* What is still being looked up. */

@@ -142,13 +142,21 @@ int hit_stacks_report(struct hit_stacks *h, uint64_t now, bool final, struct err
 	return ret;
 }
 
+uint64_t hit_stacks_time_spent(const struct hit_stacks *h)
+{
+	uint64_t spent = 0;
+
+	for (unsigned int cpu = 0; cpu < h->c.cpus; cpu++)
+		spent += load_count(&h->c.cpu(h->c.context, cpu)->spent);
+	return spent;
+}
+
 void hit_stacks_get_summary(const struct hit_stacks *h, struct hit_stacks_summary *out)
 {
-	*out = (struct hit_stacks_summary){0};
+	*out = (struct hit_stacks_summary){.spent = hit_stacks_time_spent(h)};
 	for (unsigned int cpu = 0; cpu < h->c.cpus; cpu++) {
 		const struct wire_probe_cpu *c = h->c.cpu(h->c.context, cpu);
 
-		out->spent += load_count(&c->spent);
 		for (int event = 0; event < HIT_EVENTS; event++) {
 			uint64_t lost[LOSS_COUNT] = {0};
 

@@ -52,6 +52,8 @@ struct hit_stacks_summary {
 	uint64_t spent; /* ns in which these were taken */
 };
 
+/* Return the time in which stacks of hits were taken so far, ns. */
+uint64_t hit_stacks_time_spent(const struct hit_stacks *h);
 void hit_stacks_get_summary(const struct hit_stacks *h, struct hit_stacks_summary *out);
 
 #endif

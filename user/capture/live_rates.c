@@ -83,6 +83,16 @@ static uint64_t own_cpu_time(void)
 	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
 }
 
+/* Return struct capture_cost.apart. Probes that take no stack are not timed. */
+static uint64_t time_apart_from_rate(const struct live *l)
+{
+	uint64_t time = l->probes.groups ? group_sums_time_spent(l->probes.groups) : 0;
+
+	if (l->switches.array)
+		time += switches_time_spent(l->switches.array);
+	return time + (l->probes.hits ? hit_stacks_time_spent(l->probes.hits) : 0);
+}
+
 void live_measure_cost(struct live *l)
 {
 	struct helper_cost helpers = {0};
@@ -94,7 +104,7 @@ void live_measure_cost(struct live *l)
 		.own = own_cpu_time(),
 		.helpers = helpers.cpu,
 		.kernel = program_time_spent(l->program),
-		.sums = l->probes.groups ? group_sums_time_spent(l->probes.groups) : 0,
+		.apart = time_apart_from_rate(l),
 	};
 }
 

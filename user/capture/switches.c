@@ -188,6 +188,15 @@ static int begin_choosing_waits(struct switches *s, const struct program *progra
 	return ret;
 }
 
+uint64_t switches_time_spent(const struct switches *s)
+{
+	uint64_t spent = 0;
+
+	for (unsigned int cpu = 0; cpu < s->cpus; cpu++)
+		spent += s->states[cpu].spent + s->states[cpu].waits.spent;
+	return spent;
+}
+
 uint64_t switches_bytes(const struct switches *s)
 {
 	return s->cpus * s->slots * sizeof(struct wire_switch);

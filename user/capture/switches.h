@@ -33,6 +33,8 @@ int switches_attach(struct switches *s, struct error *err);
 void switches_detach(struct switches *s);
 
 unsigned int switches_cpus(const struct switches *s);
+/* Return the CPU time of the hooks of switches and wake-ups so far, with that of stacks: ns. */
+uint64_t switches_time_spent(const struct switches *s);
 /* Return the bytes of the arrays of all CPUs. */
 uint64_t switches_bytes(const struct switches *s);
 

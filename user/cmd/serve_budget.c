@@ -68,8 +68,8 @@ unsigned int serve_budget_choose(struct serve_budget *b, const struct capture_pr
 {
 	const struct governor_point now = {
 		.time = clock_boot_ns(),
-		.cost = p->cost.own + p->cost.helpers + p->cost.kernel + p->cost.sums,
-		.apart = p->cost.sums,
+		.cost = p->cost.own + p->cost.helpers + p->cost.kernel + p->cost.apart,
+		.apart = p->cost.apart,
 	};
 	const unsigned int rate = governor_step(&b->governor, &now);
 

@@ -98,7 +98,7 @@ static void write_own_cost(const struct serve_http *h, const struct metrics_page
 		{"helpers", p->cost.helpers},
 		{"network", network_cpu(h->network)},
 		{"kernel", p->cost.kernel},
-		{"sums", p->cost.sums},
+		{"hooks", p->cost.apart},
 	};
 
 	metric_begin(m, "skein_own_cpu_seconds", "counter",
