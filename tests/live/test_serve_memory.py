@@ -189,7 +189,7 @@ class ServeMemory(serve_live.ServeTest):
         self.start(live.workload("shares"), 600)
         said = service.log.read_text
         for step in ("of memory, the budget is 8 MiB: what can be found again is forgotten",
-                     "the helper process that holds most is replaced",
+                     "a helper process that holds much is replaced",
                      "of memory, the budget is 8 MiB: the next lower rate",
                      "the memory budget of 8 MiB is exceeded at the lowest rate"):
             self.wait_for(lambda step=step: step in said(), limit=240, explain=said)

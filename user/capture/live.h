@@ -211,7 +211,7 @@ struct live_pause {
 struct live_times {
 	uint64_t started, ended; /* times at which sampling began and ended, ns; 0: not yet */
 	uint64_t resumed; /* time since which it is not paused, ns */
-	uint64_t last_tick, last_forget, last_tidy; /* ns */
+	uint64_t last_tick, last_forget, last_tidy, helpers_measured; /* ns */
 	uint64_t next_tick; /* ns; may be exceeded unless options.when.tick is set */
 	struct pace pace;
 	struct live_pause pause;

@@ -8,6 +8,10 @@
 
 #include "capture/live.h"
 
+/* Time between two readings of the helpers' CPU time, ns, which cost as much as the rest of a tick.
+ */
+#define HELPERS_INTERVAL (5 * NSEC_PER_SEC)
+
 _Static_assert(LOWER_EVENT_ID + WIRE_RATES - 1 <= SAMPLE_EVENTS, "each rate has a place");
 _Static_assert(CAPTURE_LOWER_RATES_MAX + 1 == WIRE_RATES, "rates of a capture and of a CPU");
 
@@ -93,16 +97,26 @@ static uint64_t time_apart_from_rate(const struct live *l)
 	return time + (l->probes.hits ? hit_stacks_time_spent(l->probes.hits) : 0);
 }
 
+/* Return the CPU time of all helpers, which is read from /proc only now and then. */
+static uint64_t helpers_time(struct live *l)
+{
+	struct helper_cost cost = {0};
+	uint64_t now = clock_boot_ns();
+
+	if (now < l->times.helpers_measured + HELPERS_INTERVAL)
+		return l->progress.cost.helpers;
+	l->times.helpers_measured = now;
+	live_add_helper_cost(l, &cost);
+	return cost.cpu;
+}
+
 void live_measure_cost(struct live *l)
 {
-	struct helper_cost helpers = {0};
-
 	if (!l->options.when.rates.choose)
 		return;
-	live_add_helper_cost(l, &helpers);
 	l->progress.cost = (struct capture_cost){
 		.own = own_cpu_time(),
-		.helpers = helpers.cpu,
+		.helpers = helpers_time(l),
 		.kernel = program_time_spent(l->program),
 		.apart = time_apart_from_rate(l),
 	};

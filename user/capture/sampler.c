@@ -445,7 +445,7 @@ void sampler_account(const struct sampler *s, unsigned int cpu, unsigned int rat
 	if (e->fd >= 0 && s->rates[rate].clocked && rate == s->rate)
 		out->due += (e->enabled + clock_ns(CLOCK_MONOTONIC) - e->resumed) /
 			    s->rates[rate].period;
-	else if (e->fd >= 0)
+	else if (e->fd >= 0 && e->begun)
 		out->due += due_samples(s, cpu, rate);
 }
 

@@ -20,6 +20,11 @@
 #define MEASURE_TIME (10 * NSEC_PER_SEC)
 #define NEAR_BUDGET 80 /* % */
 /*
+ * A helper that is known for a shorter time (ns) is replaced only if there is no other one: it
+ * holds what is needed now, while an older one may hold names of programs that have ended.
+ */
+#define YOUNG_TIME (600 * NSEC_PER_SEC)
+/*
  * The part of the budget that a worker may keep of symbols, in eighths: with the default, 40 MiB.
  * Two compilers in a loop (clang, gcc) need 34, those of the kernel included; a worker with less
  * reads the tables of their libraries again and again, 0.1 s each: with 16 and 24 MiB it took 12
@@ -62,7 +67,50 @@ struct measured_helper {
 	uint64_t bytes;
 };
 
-/* Measure all processes; *largest gets the helper that takes most. */
+static const struct known_helper *find_known_helper(const struct serve_memory *m, pid_t pid)
+{
+	for (unsigned int i = 0; i < m->known_count; i++)
+		if (m->known[i].pid == pid)
+			return &m->known[i];
+	return NULL;
+}
+
+/* Remember since when each helper is known. */
+static void note_helpers(struct serve_memory *m, const pid_t *helpers, unsigned int count,
+			 uint64_t now)
+{
+	struct known_helper next[CAPTURE_HELPERS_MAX];
+
+	for (unsigned int i = 0; i < count; i++) {
+		const struct known_helper *k = find_known_helper(m, helpers[i]);
+
+		next[i] = k ? *k : (struct known_helper){helpers[i], m->known_count ? now : 0};
+	}
+	memcpy(m->known, next, count * sizeof(*next));
+	m->known_count = count;
+}
+
+static bool is_young(const struct serve_memory *m, pid_t pid)
+{
+	const struct known_helper *k = find_known_helper(m, pid);
+
+	return k && k->since && m->measured < k->since + YOUNG_TIME;
+}
+
+/* Return whether it is better to replace one helper than another one (pid 0: there is none yet). */
+static bool is_better_to_replace(const struct serve_memory *m, const struct measured_helper *h,
+				 const struct measured_helper *than)
+{
+	bool young = is_young(m, h->pid), other = is_young(m, than->pid);
+
+	if (!than->pid || young == other)
+		return h->bytes > than->bytes;
+	/* a small old one is not worth it */
+	return young ? than->bytes < m->budget.bytes / MEMORY_LARGE_PART
+		     : h->bytes >= m->budget.bytes / MEMORY_LARGE_PART;
+}
+
+/* Measure all processes; *largest gets the helper that is to be replaced, if one has to be. */
 static uint64_t measure_processes(struct serve_memory *m, uint64_t (*measure)(pid_t pid),
 				  const struct service_processes *p,
 				  struct measured_helper *largest)
@@ -75,7 +123,7 @@ static uint64_t measure_processes(struct serve_memory *m, uint64_t (*measure)(pi
 		const struct measured_helper h = {p->helpers[i], measure(p->helpers[i])};
 
 		u->helpers += h.bytes;
-		if (h.bytes > largest->bytes)
+		if (is_better_to_replace(m, &h, largest))
 			*largest = h;
 	}
 	u->network = p->network ? measure(p->network) : 0;
@@ -87,7 +135,7 @@ static void log_memory_step(struct serve_memory *m, const struct memory_measured
 {
 	static const char *const done[] = {
 		[MEMORY_FORGET] = "what can be found again is forgotten",
-		[MEMORY_REPLACE] = "the helper process that holds most is replaced",
+		[MEMORY_REPLACE] = "a helper process that holds much is replaced",
 		[MEMORY_SLOWER] = "the next lower rate",
 	};
 	const struct memory_budget *b = &m->budget;
@@ -116,6 +164,7 @@ struct capture_relief serve_memory_relieve(struct serve_memory *m, const pid_t *
 	if (m->measured && now.time < m->measured + MEASURE_TIME)
 		return relief;
 	m->measured = now.time;
+	note_helpers(m, helpers, count, now.time);
 	now.bytes = measure_processes(m, process_memory, &processes, &largest);
 	if (m->budget.bytes && now.bytes / NEAR_BUDGET * 100 > m->budget.bytes)
 		now.bytes = measure_processes(m, divided_memory, &processes, &largest);

@@ -2,8 +2,6 @@
 /* Choose steps within a budget of memory (memory_budget.h). */
 #include "serve/memory_budget.h"
 
-#define LARGE_PART 8 /* of the budget: what a helper has to hold to be worth replacing */
-
 void memory_budget_init(struct memory_budget *b, uint64_t bytes, unsigned int rates)
 {
 	*b = (struct memory_budget){
@@ -29,7 +27,7 @@ static enum memory_step step_after(const struct memory_budget *b, const struct m
 {
 	if (!b->acted || m->time >= b->acted + b->again)
 		return MEMORY_FORGET;
-	if (b->last < MEMORY_REPLACE && m->largest >= b->bytes / LARGE_PART)
+	if (b->last < MEMORY_REPLACE && m->largest >= b->bytes / MEMORY_LARGE_PART)
 		return MEMORY_REPLACE;
 	return b->slower + 1 < b->rates ? MEMORY_SLOWER : MEMORY_NOTHING;
 }

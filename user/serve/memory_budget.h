@@ -5,8 +5,7 @@
  * step for each:
  *
  * - MEMORY_FORGET: what is remembered and can be found again is forgotten, free memory is returned.
- * - MEMORY_REPLACE: the helper process that holds most is replaced, if it holds an eighth of the
- *   budget.
+ * - MEMORY_REPLACE: a helper process is replaced, if it holds an eighth of the budget.
  * - MEMORY_SLOWER: the rate of samples goes down by one, as far as there is a lower one: records
  *   that wait, and what windows refer to, grow with it.
  *
@@ -29,6 +28,7 @@
 #define MEMORY_CALM_MOST (3600 * MEMORY_SECOND)
 #define MEMORY_UP_AGAIN (600 * MEMORY_SECOND)
 #define MEMORY_MARGIN 80 /* % */
+#define MEMORY_LARGE_PART 8 /* of the budget: what a helper has to hold to be worth replacing */
 
 enum memory_step {
 	MEMORY_NOTHING,
@@ -54,7 +54,7 @@ struct memory_budget {
 struct memory_measured {
 	uint64_t time; /* ns */
 	uint64_t bytes; /* of all processes */
-	uint64_t largest; /* of the helper that holds most, of those that can be replaced */
+	uint64_t largest; /* of the helper that would be replaced */
 };
 
 /* Prepare a budget, bytes, for a number of rates of the clock. */

@@ -70,6 +70,8 @@ static int count_sample(struct unstored *u, const struct sample *s)
 	while (u->samples.count <= place)
 		if (vector_push(&u->samples, (struct unstored_count){0}) < 0)
 			return -ENOMEM;
+	if (!u->samples.items[place].put && vector_push(&u->touched, place) < 0)
+		return -ENOMEM;
 	u->samples.items[place].put++;
 	return 0;
 }
@@ -97,8 +99,9 @@ static void settle_count(struct unstored_count *c, bool lost)
 
 static void settle_all_counts(struct unstored *u, bool lost)
 {
-	for (size_t place = 0; place < u->samples.count; place++)
-		settle_count(&u->samples.items[place], lost);
+	for (size_t i = 0; i < u->touched.count; i++)
+		settle_count(&u->samples.items[u->touched.items[i]], lost);
+	u->touched.count = 0;
 	for (int k = 0; k < KIND_COUNT; k++)
 		settle_count(&u->records[k], lost);
 }
@@ -126,4 +129,5 @@ void unstored_free(struct unstored *u)
 	free_rows(u);
 	vector_free(&u->rows);
 	vector_free(&u->samples);
+	vector_free(&u->touched);
 }
