@@ -21,9 +21,9 @@ static void begin(struct measured *m)
 	memory_budget_init(&m->b, BUDGET, 3);
 }
 
-static enum memory_step take(struct measured *m, uint64_t mib, uint64_t largest)
+static enum memory_step take(struct measured *m, uint64_t mib, uint64_t helper)
 {
-	const struct memory_measured now = {m->now, mib * MIB, largest * MIB};
+	const struct memory_measured now = {m->now, mib * MIB, helper * MIB};
 
 	m->now += INTERVAL * S;
 	return memory_budget_step(&m->b, &now);
@@ -142,7 +142,24 @@ START_TEST(a_load_that_alternates_changes_the_rate_ever_less)
 }
 END_TEST
 
-SUITE("memory budget", within_the_budget_nothing_is_done,
+START_TEST(an_old_helper_goes_first)
+{
+	struct memory_helper h[] = {{1, 40 * MIB, 900 * S}, {2, 17 * MIB, 0}, {3, MIB, 0}};
+	struct measured m;
+
+	begin(&m);
+	ck_assert_ptr_null(memory_budget_choose(&m.b, h, 0, m.now));
+	ck_assert_int_eq(memory_budget_choose(&m.b, h, 3, m.now)->pid, 2);
+	/* none is old and holds an eighth */
+	h[1].since = m.now - MEMORY_YOUNG + 1;
+	ck_assert_int_eq(memory_budget_choose(&m.b, h, 3, m.now)->pid, 1);
+	/* among old ones the largest, too */
+	h[1].since = h[0].since = m.now - MEMORY_YOUNG;
+	ck_assert_int_eq(memory_budget_choose(&m.b, h, 3, m.now)->pid, 1);
+}
+END_TEST
+
+SUITE("memory budget", within_the_budget_nothing_is_done, an_old_helper_goes_first,
       steps_come_in_their_order_until_none_is_left, small_helpers_are_not_replaced,
       a_step_that_helps_is_the_last_one, what_does_not_help_is_done_ever_less,
       the_rate_comes_back_after_a_calm_time, a_load_that_alternates_changes_the_rate_ever_less)

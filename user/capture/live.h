@@ -55,6 +55,7 @@ enum { LOWER_EVENT_ID = ALLOCATIONS_EVENT_ID + 1 };
 /* The CPUs and processes to record. */
 struct live_selection {
 	number_list cpus; /* empty means all */
+	int online; /* descriptor, see cpus_read_online() */
 	struct cgroups *cgroups;
 	struct namespace *namespace; /* translates numbers of processes and threads */
 	struct services *services;

@@ -281,6 +281,8 @@ static void live_free(struct source *source)
 	vector_free(&l->selection.cpus);
 	vector_free(&l->walkers.jvms_followed);
 	vector_free(&l->walkers.jvms_starting);
+	if (l->selection.online >= 0)
+		close(l->selection.online);
 	if (l->rings.epoll >= 0)
 		close(l->rings.epoll);
 	free(l);
@@ -496,6 +498,8 @@ static int prepare_recording(struct live *l, struct error *err)
 		ret = live_probes_prepare(l, err);
 	l->probes.stacks = live_wants_hits(l) && program_has_loops() && !debug_word("tail-calls");
 	if (!ret)
+		ret = l->selection.online = cpus_open_online(err);
+	if (ret >= 0)
 		ret = fork_server_open(&l->helpers.forks, err);
 	if (!ret)
 		ret = live_start_helpers(l, err);
@@ -529,7 +533,7 @@ int capture_source(struct source **out, const struct capture_options *o, struct 
 		return error_errno(err, -ENOMEM, "capture");
 	l->source.ops = &live_ops;
 	l->options = *o;
-	l->rings.epoll = -1;
+	l->rings.epoll = l->selection.online = -1;
 	ret = prepare_recording(l, err);
 	if (ret)
 		live_free(&l->source);

@@ -57,7 +57,7 @@ int live_follow_cpus(struct live *l, struct error *err)
 	int ret = live_follow_suspend(l, err);
 
 	if (!ret)
-		ret = cpus_online(&online, err);
+		ret = cpus_read_online(&online, l->selection.online, err);
 	for (unsigned int cpu = 0; !ret && cpu < program_cpus(l->program); cpu++) {
 		bool wanted = !l->selection.cpus.count || number_list_has(&l->selection.cpus, cpu);
 		bool is_online = number_list_has(&online, cpu);

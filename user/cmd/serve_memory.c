@@ -20,11 +20,6 @@
 #define MEASURE_TIME (10 * NSEC_PER_SEC)
 #define NEAR_BUDGET 80 /* % */
 /*
- * A helper that is known for a shorter time (ns) is replaced only if there is no other one: it
- * holds what is needed now, while an older one may hold names of programs that have ended.
- */
-#define YOUNG_TIME (600 * NSEC_PER_SEC)
-/*
  * The part of the budget that a worker may keep of symbols, in eighths: with the default, 40 MiB.
  * Two compilers in a loop (clang, gcc) need 34, those of the kernel included; a worker with less
  * reads the tables of their libraries again and again, 0.1 s each: with 16 and 24 MiB it took 12
@@ -54,79 +49,35 @@ static uint64_t divided_memory(pid_t pid)
 	return bytes ? bytes : process_memory(pid);
 }
 
-/* The processes beside the core. */
-struct service_processes {
-	const pid_t *helpers;
-	unsigned int count;
-	pid_t network; /* 0: there is none */
-};
-
-/* A helper process, and what it takes. */
-struct measured_helper {
-	pid_t pid;
-	uint64_t bytes;
-};
-
-static const struct known_helper *find_known_helper(const struct serve_memory *m, pid_t pid)
-{
-	for (unsigned int i = 0; i < m->known_count; i++)
-		if (m->known[i].pid == pid)
-			return &m->known[i];
-	return NULL;
-}
-
-/* Remember since when each helper is known. */
+/* Have m->helpers be those that run now, and keep since when each is known. */
 static void note_helpers(struct serve_memory *m, const pid_t *helpers, unsigned int count,
 			 uint64_t now)
 {
-	struct known_helper next[CAPTURE_HELPERS_MAX];
+	struct memory_helper next[CAPTURE_HELPERS_MAX];
 
 	for (unsigned int i = 0; i < count; i++) {
-		const struct known_helper *k = find_known_helper(m, helpers[i]);
-
-		next[i] = k ? *k : (struct known_helper){helpers[i], m->known_count ? now : 0};
+		/* those of the first measurement have been there from the start */
+		next[i] = (struct memory_helper){helpers[i], 0, m->helper_count ? now : 0};
+		for (unsigned int k = 0; k < m->helper_count; k++)
+			if (m->helpers[k].pid == next[i].pid)
+				next[i] = m->helpers[k];
 	}
-	memcpy(m->known, next, count * sizeof(*next));
-	m->known_count = count;
+	memcpy(m->helpers, next, count * sizeof(*next));
+	m->helper_count = count;
 }
 
-static bool is_young(const struct serve_memory *m, pid_t pid)
-{
-	const struct known_helper *k = find_known_helper(m, pid);
-
-	return k && k->since && m->measured < k->since + YOUNG_TIME;
-}
-
-/* Return whether it is better to replace one helper than another one (pid 0: there is none yet). */
-static bool is_better_to_replace(const struct serve_memory *m, const struct measured_helper *h,
-				 const struct measured_helper *than)
-{
-	bool young = is_young(m, h->pid), other = is_young(m, than->pid);
-
-	if (!than->pid || young == other)
-		return h->bytes > than->bytes;
-	/* a small old one is not worth it */
-	return young ? than->bytes < m->budget.bytes / MEMORY_LARGE_PART
-		     : h->bytes >= m->budget.bytes / MEMORY_LARGE_PART;
-}
-
-/* Measure all processes; *largest gets the helper that is to be replaced, if one has to be. */
+/* Measure all processes. Return their bytes. */
 static uint64_t measure_processes(struct serve_memory *m, uint64_t (*measure)(pid_t pid),
-				  const struct service_processes *p,
-				  struct measured_helper *largest)
+				  pid_t network)
 {
 	struct serve_memory_use *u = &m->use;
 
 	*u = (struct serve_memory_use){.core = measure(getpid())};
-	*largest = (struct measured_helper){.pid = 0};
-	for (unsigned int i = 0; i < p->count; i++) {
-		const struct measured_helper h = {p->helpers[i], measure(p->helpers[i])};
-
-		u->helpers += h.bytes;
-		if (is_better_to_replace(m, &h, largest))
-			*largest = h;
+	for (unsigned int i = 0; i < m->helper_count; i++) {
+		m->helpers[i].bytes = measure(m->helpers[i].pid);
+		u->helpers += m->helpers[i].bytes;
 	}
-	u->network = p->network ? measure(p->network) : 0;
+	u->network = network ? measure(network) : 0;
 	return u->core + u->helpers + u->network;
 }
 
@@ -155,25 +106,25 @@ static void log_memory_step(struct serve_memory *m, const struct memory_measured
 struct capture_relief serve_memory_relieve(struct serve_memory *m, const pid_t *helpers,
 					   unsigned int count, pid_t network, struct governor *g)
 {
-	const struct service_processes processes = {helpers, count, network};
 	struct memory_measured now = {.time = clock_boot_ns()};
 	struct capture_relief relief = {.forget = false};
-	struct measured_helper largest;
+	const struct memory_helper *helper;
 	enum memory_step step;
 
 	if (m->measured && now.time < m->measured + MEASURE_TIME)
 		return relief;
 	m->measured = now.time;
 	note_helpers(m, helpers, count, now.time);
-	now.bytes = measure_processes(m, process_memory, &processes, &largest);
+	now.bytes = measure_processes(m, process_memory, network);
 	if (m->budget.bytes && now.bytes / NEAR_BUDGET * 100 > m->budget.bytes)
-		now.bytes = measure_processes(m, divided_memory, &processes, &largest);
-	now.largest = largest.bytes;
+		now.bytes = measure_processes(m, divided_memory, network);
+	helper = memory_budget_choose(&m->budget, m->helpers, m->helper_count, now.time);
+	now.helper = helper ? helper->bytes : 0;
 	step = memory_budget_step(&m->budget, &now);
 	log_memory_step(m, &now, step);
 	governor_hold(g, m->budget.slower);
 	relief.forget = step == MEMORY_FORGET;
-	relief.replace = step == MEMORY_REPLACE ? largest.pid : 0;
+	relief.replace = step == MEMORY_REPLACE ? helper->pid : 0;
 	return relief;
 }
 

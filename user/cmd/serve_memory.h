@@ -14,17 +14,11 @@ struct serve_memory_use {
 	uint64_t core, helpers, network;
 };
 
-/* A helper process, and since when it is known: ns, 0 if from the first measurement on. */
-struct known_helper {
-	pid_t pid;
-	uint64_t since;
-};
-
 struct serve_memory {
 	struct memory_budget budget;
 	struct serve_memory_use use;
-	struct known_helper known[CAPTURE_HELPERS_MAX];
-	unsigned int known_count;
+	struct memory_helper helpers[CAPTURE_HELPERS_MAX]; /* as of the last measurement */
+	unsigned int helper_count;
 	char text[32]; /* the budget, such as "64 MiB" */
 	uint64_t measured; /* time of the last measurement, ns; 0: there was none */
 	bool logged_exceeded;

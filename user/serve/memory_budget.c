@@ -2,6 +2,10 @@
 /* Choose steps within a budget of memory (memory_budget.h). */
 #include "serve/memory_budget.h"
 
+#include <stddef.h>
+
+#define LARGE_PART 8 /* of the budget: what a helper has to hold to be worth replacing */
+
 void memory_budget_init(struct memory_budget *b, uint64_t bytes, unsigned int rates)
 {
 	*b = (struct memory_budget){
@@ -27,7 +31,7 @@ static enum memory_step step_after(const struct memory_budget *b, const struct m
 {
 	if (!b->acted || m->time >= b->acted + b->again)
 		return MEMORY_FORGET;
-	if (b->last < MEMORY_REPLACE && m->largest >= b->bytes / MEMORY_LARGE_PART)
+	if (b->last < MEMORY_REPLACE && m->helper >= b->bytes / LARGE_PART)
 		return MEMORY_REPLACE;
 	return b->slower + 1 < b->rates ? MEMORY_SLOWER : MEMORY_NOTHING;
 }
@@ -50,6 +54,25 @@ static enum memory_step reduce_memory(struct memory_budget *b, const struct memo
 	if (step == MEMORY_SLOWER)
 		go_slower(b, m->time);
 	return step;
+}
+
+const struct memory_helper *memory_budget_choose(const struct memory_budget *b,
+						 const struct memory_helper *helpers,
+						 unsigned int count, uint64_t now)
+{
+	const struct memory_helper *largest = NULL, *old = NULL;
+
+	for (unsigned int i = 0; i < count; i++) {
+		const struct memory_helper *h = &helpers[i];
+
+		if (!largest || h->bytes > largest->bytes)
+			largest = h;
+		if (h->bytes >= b->bytes / LARGE_PART &&
+		    (!h->since || now >= h->since + MEMORY_YOUNG) &&
+		    (!old || h->bytes > old->bytes))
+			old = h;
+	}
+	return old ? old : largest;
 }
 
 enum memory_step memory_budget_step(struct memory_budget *b, const struct memory_measured *m)

@@ -20,6 +20,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define MEMORY_SECOND 1000000000ULL
 #define MEMORY_AGAIN (60 * MEMORY_SECOND)
@@ -28,7 +29,7 @@
 #define MEMORY_CALM_MOST (3600 * MEMORY_SECOND)
 #define MEMORY_UP_AGAIN (600 * MEMORY_SECOND)
 #define MEMORY_MARGIN 80 /* % */
-#define MEMORY_LARGE_PART 8 /* of the budget: what a helper has to hold to be worth replacing */
+#define MEMORY_YOUNG (600 * MEMORY_SECOND)
 
 enum memory_step {
 	MEMORY_NOTHING,
@@ -54,12 +55,26 @@ struct memory_budget {
 struct memory_measured {
 	uint64_t time; /* ns */
 	uint64_t bytes; /* of all processes */
-	uint64_t largest; /* of the helper that would be replaced */
+	uint64_t helper; /* of the helper that would be replaced */
+};
+
+struct memory_helper {
+	pid_t pid;
+	uint64_t bytes;
+	uint64_t since; /* when it was seen first, ns; 0: at the start */
 };
 
 /* Prepare a budget, bytes, for a number of rates of the clock. */
 void memory_budget_init(struct memory_budget *b, uint64_t bytes, unsigned int rates);
 
+/*
+ * Return the helper that is to be replaced if one has to be: the largest of those that are older
+ * than MEMORY_YOUNG and worth it, else the largest; NULL: there is none. A young one holds what is
+ * needed now, an old one may hold names of programs that have ended. now: ns.
+ */
+const struct memory_helper *memory_budget_choose(const struct memory_budget *b,
+						 const struct memory_helper *helpers,
+						 unsigned int count, uint64_t now);
 /* Take a measurement, and return what is to be done. */
 enum memory_step memory_budget_step(struct memory_budget *b, const struct memory_measured *m);
 
