@@ -273,8 +273,8 @@ static int read_group_row(struct group_sums *g, uint32_t row, uint64_t now,
 	return 0;
 }
 
-int group_sums_put(struct group_sums *g, uint64_t now, const struct group_naming *by,
-		   struct sink *to, struct error *err)
+static int read_group_rows(struct group_sums *g, uint64_t now, const struct group_naming *by,
+			   struct error *err)
 {
 	int ret = 0;
 
@@ -283,7 +283,25 @@ int group_sums_put(struct group_sums *g, uint64_t now, const struct group_naming
 	for (uint32_t row = 0; row < GROUP_ROWS && !ret; row++)
 		if (row == GROUP_ROW_OTHER || __atomic_load_n(&g->rows->ids[row], __ATOMIC_ACQUIRE))
 			ret = read_group_row(g, row, now, by);
+	return ret ? error_errno(err, ret, "the sums of control groups") : 0;
+}
+
+int group_sums_begin(struct group_sums *g, uint64_t now, const struct group_naming *by,
+		     struct error *err)
+{
+	int ret = read_group_rows(g, now, by, err);
+
+	if (!ret)
+		group_totals_forget(&g->totals);
+	return ret;
+}
+
+int group_sums_put(struct group_sums *g, uint64_t now, const struct group_naming *by,
+		   struct sink *to, struct error *err)
+{
+	int ret = read_group_rows(g, now, by, err);
+
 	if (ret)
-		return error_errno(err, ret, "the sums of control groups");
+		return ret;
 	return group_totals_put(&g->totals, HOST_OF_GROUPS, to, err);
 }

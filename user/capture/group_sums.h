@@ -33,6 +33,9 @@ struct group_naming {
 	const struct services *services;
 };
 
+/* Have the sums begin now, ns, although the programs run already. Return 0 or a negative errno. */
+int group_sums_begin(struct group_sums *g, uint64_t now, const struct group_naming *by,
+		     struct error *err);
 /*
  * Put a group_time for each sum of the host that has grown since the last call. now: ns. Return 0
  * or a negative errno.

@@ -83,6 +83,12 @@ void group_totals_take(struct group_totals *t, uint32_t row,
 		r->grown = now;
 }
 
+void group_totals_forget(struct group_totals *t)
+{
+	for (size_t i = 0; i < t->list.count; i++)
+		memset(t->list.items[i]->now, 0, sizeof(t->list.items[i]->now));
+}
+
 void group_totals_end(struct group_totals *t, uint32_t row)
 {
 	struct group_row *r = t->rows[row];

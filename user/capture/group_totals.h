@@ -46,6 +46,8 @@ int group_totals_begin(struct group_totals *t, uint32_t row, const struct group_
  */
 void group_totals_take(struct group_totals *t, uint32_t row,
 		       const struct group_sum sums[GROUP_COLUMN_COUNT], uint64_t now);
+/* Forget what the groups have had so far: what they grow by from now on is added up. */
+void group_totals_forget(struct group_totals *t);
 /* A row belongs to no group any more. */
 void group_totals_end(struct group_totals *t, uint32_t row);
 /* Put the sums that have changed since the last call. Return 0 or a negative errno. */

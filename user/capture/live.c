@@ -628,6 +628,8 @@ static int begin_recording(struct live *l, struct error *err)
 	if (!ret)
 		ret = live_handlers_attach(l, err);
 	if (!ret)
+		ret = live_groups_attach(l, err);
+	if (!ret)
 		ret = namespace_attach(l->selection.namespace, err);
 	/* Select before the scan: mappings of processes that are not selected are not kept. */
 	if (!ret)
@@ -656,9 +658,9 @@ static int begin_recording(struct live *l, struct error *err)
 		   l->switches.schedule != NULL, l->times.started, l->times.started);
 	l->times.next_tick = next_tick(l, l->times.started);
 	ret = live_describe_recording(l, 0, err);
-	/* not earlier: the first window would have sums of more time than its own */
+	/* The sums of before would be more than the first window's time. */
 	if (!ret)
-		ret = live_groups_attach(l, err);
+		ret = live_groups_begin(l, err);
 	if (!ret)
 		ret = live_follow_cpus(l, err);
 	if (!ret && l->switches.array)
@@ -669,10 +671,7 @@ static int begin_recording(struct live *l, struct error *err)
 	return ret || later ? ret : release_command(l, err);
 }
 
-/*
- * Return whether the recorder may wait longer for the last tables and names, which share one time
- * limit.
- */
+/* Return whether there is time left for the last tables and names, which share it. */
 static bool may_wait(const struct live *l)
 {
 	return clock_boot_ns() < l->times.ended + l->options.wait_names;

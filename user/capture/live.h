@@ -501,6 +501,8 @@ int live_handlers_tick(struct live *l, struct error *err);
 /* live_groups.c: load the programs that add up the time of control groups, if it is asked for. */
 int live_groups_load(struct live *l, struct error *err);
 int live_groups_attach(struct live *l, struct error *err);
+/* Have the sums begin now. */
+int live_groups_begin(struct live *l, struct error *err);
 /* Put the sums that have grown; for each tick. now: ns. */
 int live_groups_tick(struct live *l, struct error *err);
 

@@ -20,6 +20,15 @@ int live_groups_attach(struct live *l, struct error *err)
 	return l->probes.groups ? group_sums_attach(l->probes.groups, err) : 0;
 }
 
+int live_groups_begin(struct live *l, struct error *err)
+{
+	const struct group_naming by = {l->selection.cgroups, l->selection.services};
+
+	return l->probes.groups
+		       ? group_sums_begin(l->probes.groups, clock_ns(CLOCK_MONOTONIC), &by, err)
+		       : 0;
+}
+
 int live_groups_tick(struct live *l, struct error *err)
 {
 	const struct group_naming by = {l->selection.cgroups, l->selection.services};
