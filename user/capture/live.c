@@ -657,10 +657,10 @@ static int begin_recording(struct live *l, struct error *err)
 	pace_start(&l->times.pace, l->clock.rates[0].clocked ? l->clock.rates[0].period : 0,
 		   l->switches.schedule != NULL, l->times.started, l->times.started);
 	l->times.next_tick = next_tick(l, l->times.started);
-	ret = live_describe_recording(l, 0, err);
 	/* The sums of before would be more than the first window's time. */
+	ret = live_groups_begin(l, err);
 	if (!ret)
-		ret = live_groups_begin(l, err);
+		ret = live_describe_recording(l, 0, err);
 	if (!ret)
 		ret = live_follow_cpus(l, err);
 	if (!ret && l->switches.array)
