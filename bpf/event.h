@@ -512,10 +512,10 @@ struct wire_account {
 	__u64 skipped; /* periods whose tick came in time, but the kernel did not run the program */
 	/*
 	 * The sampling clock ticks on a fixed grid: origin + n * period. Idle CPUs are not sampled
-	 * reliably, so the idle hooks count the grid points in idle time.
+	 * reliably, so the idle hooks count the grid points in idle time. The origin is first set
+	 * by user space, then refined with every sample.
 	 */
-	__u64 origin; /* ns of CLOCK_MONOTONIC; first set by user space, then refined with every
-			 sample */
+	__u64 origin; /* ns of CLOCK_MONOTONIC */
 	__u64 period; /* ns; 0: the event is not a clock, or sampling has ended */
 	__u64 last; /* number of the last grid point accounted for */
 	__u64 steal; /* total ns that the host had taken from this CPU at the last reading */

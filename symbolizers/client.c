@@ -167,10 +167,9 @@ static int new_symbolizer(struct symbolizer **out, const struct symbolizer_event
 			  const struct worker_options *options, struct error *err)
 {
 	struct symbolizer *s = calloc(1, sizeof(*s));
-	const struct helper_kind kind = {
+	struct helper_kind kind = {
 		.name = "the symbolizer's worker",
 		.run = run_worker,
-		.context = s ? &s->options : NULL,
 		.context_size = sizeof(s->options),
 		.forks = events->forks,
 		.niceness = options->kind == WORKER_SOURCES ? SOURCES_NICE : 0,
@@ -183,6 +182,7 @@ static int new_symbolizer(struct symbolizer **out, const struct symbolizer_event
 	s->options = *options;
 	s->options.files_max =
 		options->kind == WORKER_SOURCES ? files_limit() / SOURCES_FILES : files_limit();
+	kind.context = &s->options;
 	ret = helper_open(&s->worker, &kind, err);
 	if (ret < 0)
 		symbolizer_free(s);

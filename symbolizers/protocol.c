@@ -8,22 +8,14 @@
 #include "base/helper.h"
 #include "symbolizers/protocol.h"
 
-union control {
-	struct cmsghdr header;
-	char space[CMSG_SPACE(sizeof(int))];
-};
-
-/* Send the parts of a message; control: NULL without a descriptor. */
-static int send_parts(int socket, struct iovec parts[2], union control *control, int flags)
+/* Send the parts of a message, with a descriptor unless fd is negative. */
+static int send_parts(int socket, struct iovec parts[2], int fd, int flags)
 {
-	const struct msghdr packet = {
-		.msg_iov = parts,
-		.msg_iovlen = 2,
-		.msg_control = control,
-		.msg_controllen = control ? sizeof(*control) : 0,
-	};
+	struct msghdr packet = {.msg_iov = parts, .msg_iovlen = 2};
+	union helper_descriptor room;
 	ssize_t sent;
 
+	helper_attach_fd(&packet, &room, fd);
 	do
 		sent = sendmsg(socket, &packet, flags | MSG_NOSIGNAL);
 	while (sent < 0 && errno == EINTR);
@@ -34,23 +26,19 @@ int message_send(int socket, const struct message *m, const void *payload, size_
 {
 	struct iovec parts[2] = {{(void *)m, sizeof(*m)}, {(void *)payload, size}};
 
-	return send_parts(socket, parts, NULL, 0);
+	return send_parts(socket, parts, -1, 0);
 }
 
 int message_send_now(int socket, const struct message *m, const void *payload, size_t size, int fd)
 {
 	struct iovec parts[2] = {{(void *)m, sizeof(*m)}, {(void *)payload, size}};
-	union control control = {.header = {.cmsg_len = CMSG_LEN(sizeof(int)),
-					    .cmsg_level = SOL_SOCKET,
-					    .cmsg_type = SCM_RIGHTS}};
 
-	memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
-	return send_parts(socket, parts, fd >= 0 ? &control : NULL, MSG_DONTWAIT);
+	return send_parts(socket, parts, fd, MSG_DONTWAIT);
 }
 
 int message_receive(int socket, struct message *m, void *payload, int *out_fd, int flags)
 {
-	union control control = {0};
+	union helper_descriptor room = {.room = ""};
 	struct iovec parts[2] = {
 		{.iov_base = m, .iov_len = sizeof(*m)},
 		{.iov_base = payload, .iov_len = PAYLOAD_MAX},
@@ -58,8 +46,8 @@ int message_receive(int socket, struct message *m, void *payload, int *out_fd, i
 	struct msghdr packet = {
 		.msg_iov = parts,
 		.msg_iovlen = 2,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control),
+		.msg_control = &room,
+		.msg_controllen = sizeof(room),
 	};
 	ssize_t got;
 	int fd;

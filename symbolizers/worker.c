@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The worker: receive requests, send replies, and limit the memory of the objects' tables. */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -637,25 +636,6 @@ static void worker_handle_message(struct worker *w, const struct message *m, siz
 }
 
 /*
- * Undo signal handlers and masks inherited from the recorder. Ignore signals that a terminal or a
- * service manager sends to all processes: the recorder handles them, and needs its worker after
- * that.
- */
-static void reset_signals(void)
-{
-	static const int ignored[] = {SIGHUP,  SIGINT,	SIGQUIT, SIGTERM,
-				      SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2};
-	sigset_t none;
-
-	for (int i = 1; i < NSIG; i++)
-		(void)signal(i, SIG_DFL);
-	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
-		(void)signal(ignored[i], SIG_IGN);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-/*
  * Bytes of address space of a worker of sources beyond its memory for files: for its stack,
  * messages and names, and for libdw and the allocator, which take memory in large blocks. Without
  * this, a worker with a small --inline-memory would be killed before it could report how much is
@@ -686,7 +666,7 @@ void worker_main(int socket, int parent, const struct worker_options *options)
 	struct message m;
 	int size, fd;
 
-	reset_signals();
+	helper_reset_signals();
 	if (!w)
 		_exit(1);
 	/* The demangler's timer can only be made before the process is confined. */

@@ -95,13 +95,7 @@ class OnDebian12(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        why = vm.missing()
-        if why:
-            raise unittest.SkipTest(why)
-        try:
-            kernel = vm.Kernel(cls.suite)
-        except vm.NoKernel as error:
-            raise unittest.SkipTest(str(error))
+        kernel = vm.kernel_or_skip(cls.suite)
         classes = [path for source in ("Shapes.java", "Soak.java", "Made.java")
                    for path in pathlib.Path(jdks.classes(source)).glob("*.class")]
         with tempfile.TemporaryDirectory() as folder:

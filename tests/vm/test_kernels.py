@@ -70,8 +70,7 @@ exit $status
 class Recording:
     """The results of one boot of a kernel."""
 
-    def __init__(self, suite):
-        kernel = vm.Kernel(suite)
+    def __init__(self, kernel):
         with open(vm.BUILD / "tests/vm-work", "w", encoding="ascii") as file:
             file.write(WORK)
         files = {
@@ -95,13 +94,7 @@ class OnDebian12(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        why = vm.missing()
-        if why:
-            raise unittest.SkipTest(why)
-        try:
-            cls.recording = Recording(cls.suite)
-        except vm.NoKernel as error:
-            raise unittest.SkipTest(str(error))
+        cls.recording = Recording(vm.kernel_or_skip(cls.suite))
         cls.addClassCleanup(cls.recording.run.close)
         cls.trace = cls.recording.trace
 

@@ -146,11 +146,8 @@ class Machine(unittest.TestCase):
     def setUpClass(cls):
         if not cls.cpus:
             raise unittest.SkipTest("the base of the others")
-        why = vm.missing()
-        if why:
-            raise unittest.SkipTest(why)
+        kernel = vm.kernel_or_skip("bookworm-security")
         try:
-            kernel = vm.Kernel("bookworm-security")
             way = vm.counted() if cls.counted else vm.accelerator()
         except (vm.NoKernel, vm.NoEmulator) as error:
             raise unittest.SkipTest(str(error))

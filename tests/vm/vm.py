@@ -19,6 +19,7 @@ import subprocess
 import tarfile
 import tempfile
 import time
+import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build")).resolve()
@@ -150,6 +151,17 @@ class Kernel:
         if not module.exists():
             module.write_bytes(lzma.decompress(packed.read_bytes()))
         return module
+
+
+def kernel_or_skip(suite):
+    """Return the kernel of a suite; skip the tests if no machine can be run here."""
+    why = missing()
+    if why:
+        raise unittest.SkipTest(why)
+    try:
+        return Kernel(suite)
+    except NoKernel as error:
+        raise unittest.SkipTest(str(error)) from error
 
 
 def libraries(program):

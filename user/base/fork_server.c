@@ -30,22 +30,14 @@ struct fork_order {
 	char context[FORK_CONTEXT_MAX] __attribute__((aligned(16)));
 };
 
-union fork_control {
-	struct cmsghdr head;
-	char room[CMSG_SPACE(sizeof(int))];
-};
-
 /* The functions below run in the server. */
 
 /*
  * Keep the socket, and stderr for AddressSanitizer's report; /dev/null takes the place of the other
- * standard files, since nobody must wait for the server to close them. Ignore the signals of a
- * terminal and of a service manager, which the owner handles.
+ * standard files, since nobody must wait for the server to close them.
  */
 static int prepare_server(int socket, pid_t owner)
 {
-	static const int ignored[] = {SIGHUP,  SIGINT,	SIGQUIT, SIGTERM,
-				      SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2};
 	int fd = fcntl(socket, F_DUPFD_CLOEXEC, 3), none = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	if (fd < 0 || none < 0 || dup2(none, 0) < 0 || dup2(none, 1) < 0)
@@ -53,8 +45,7 @@ static int prepare_server(int socket, pid_t owner)
 	if (fd > 3)
 		(void)syscall(SYS_close_range, 3, fd - 1, 0);
 	(void)syscall(SYS_close_range, fd + 1, ~0U, 0);
-	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
-		(void)signal(ignored[i], SIG_IGN);
+	helper_reset_signals();
 	(void)prctl(PR_SET_NAME, "skein-fork");
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != owner)
 		return -1;
@@ -76,11 +67,11 @@ static __attribute__((noreturn)) void serve_orders(int socket, pid_t owner)
 	struct iovec part = {&order, sizeof(order)};
 
 	for (;;) {
-		union fork_control control = {0};
+		union helper_descriptor room = {.room = ""};
 		struct msghdr packet = {.msg_iov = &part,
 					.msg_iovlen = 1,
-					.msg_control = &control,
-					.msg_controllen = sizeof(control)};
+					.msg_control = &room,
+					.msg_controllen = sizeof(room)};
 		ssize_t size = recvmsg(socket, &packet, MSG_CMSG_CLOEXEC);
 		int fd = size == sizeof(order) ? helper_received_fd(&packet) : -1;
 		pid_t pid;
@@ -167,15 +158,10 @@ void fork_server_close(struct fork_server *s)
 static int send_order(int to, const struct fork_order *order, int fd)
 {
 	struct iovec part = {(void *)order, sizeof(*order)};
-	union fork_control control = {.head = {.cmsg_len = CMSG_LEN(sizeof(int)),
-					       .cmsg_level = SOL_SOCKET,
-					       .cmsg_type = SCM_RIGHTS}};
-	struct msghdr packet = {.msg_iov = &part,
-				.msg_iovlen = 1,
-				.msg_control = &control,
-				.msg_controllen = sizeof(control.room)};
+	struct msghdr packet = {.msg_iov = &part, .msg_iovlen = 1};
+	union helper_descriptor room;
 
-	memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
+	helper_attach_fd(&packet, &room, fd);
 	return sendmsg(to, &packet, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 

@@ -167,15 +167,16 @@ static pid_t fork_child(const struct helper_kind *kind, int socket)
 static int start_child(struct helper *h, struct error *err)
 {
 	struct epoll_event event = {.events = EPOLLIN};
-	pid_t pid = -1;
 	int pair[2], ret;
+	pid_t pid;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return error_errno(err, -errno, "cannot start %s", h->kind.name);
-	ret = epoll_ctl(h->poll, EPOLL_CTL_ADD, pair[0], &event) < 0 ? -errno : 0;
-	if (!ret)
+	if (epoll_ctl(h->poll, EPOLL_CTL_ADD, pair[0], &event) < 0)
+		pid = -errno;
+	else
 		pid = fork_child(&h->kind, pair[1]);
-	ret = ret || pid > 0 ? ret : (int)pid;
+	ret = pid < 0 ? (int)pid : 0;
 	close(pair[1]);
 	if (ret < 0) {
 		close(pair[0]);
@@ -369,4 +370,30 @@ int helper_received_fd(struct msghdr *packet)
 		close(other);
 	}
 	return first;
+}
+
+void helper_attach_fd(struct msghdr *packet, union helper_descriptor *room, int fd)
+{
+	if (fd < 0)
+		return;
+	*room = (union helper_descriptor){.head = {.cmsg_len = CMSG_LEN(sizeof(int)),
+						   .cmsg_level = SOL_SOCKET,
+						   .cmsg_type = SCM_RIGHTS}};
+	memcpy(CMSG_DATA(&room->head), &fd, sizeof(fd));
+	packet->msg_control = room;
+	packet->msg_controllen = sizeof(*room);
+}
+
+void helper_reset_signals(void)
+{
+	static const int ignored[] = {SIGHUP,  SIGINT,	SIGQUIT, SIGTERM,
+				      SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2};
+	sigset_t none;
+
+	for (int i = 1; i < NSIG; i++)
+		(void)signal(i, SIG_DFL);
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
+		(void)signal(ignored[i], SIG_IGN);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 }

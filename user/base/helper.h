@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -138,8 +139,23 @@ void helper_expect(struct helper *h, bool reply, bool room);
  * Return the descriptor that came with a packet of recvmsg(), -1 if none did. The room for one
  * descriptor is padded and may hold two, and a hijacked child may send as many: others are closed.
  */
-struct msghdr;
 int helper_received_fd(struct msghdr *packet);
+
+/* Room for one descriptor in a packet of sendmsg(). */
+union helper_descriptor {
+	struct cmsghdr head;
+	char room[CMSG_SPACE(sizeof(int))];
+};
+
+/* Have a packet carry a descriptor in *room, which must outlive it; none if fd is negative. */
+void helper_attach_fd(struct msghdr *packet, union helper_descriptor *room, int fd);
+
+/*
+ * Undo signal handlers and masks inherited from the owner, in a child. Ignore the signals that a
+ * terminal or a service manager sends to all processes: the owner handles them, and needs its
+ * helpers after that.
+ */
+void helper_reset_signals(void);
 
 static inline bool helper_is_running(const struct helper *h)
 {

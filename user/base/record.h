@@ -553,7 +553,8 @@ enum record_kind { RECORD_KINDS(RECORD_ENUM) KIND_COUNT };
 	X(STACK_MISSED, "stack missed", true, \
 	  "a preempted thread's stack was being taken, or the walker was not loaded yet") \
 	X(INTERRUPTS_LOST, "interrupts lost", false, \
-	  "the buffer of long interrupts was full: raise --interrupt-min; their sums are complete")\
+	  "the buffer of long interrupts was full: raise --interrupt-min; " \
+	  "their sums are complete") \
 	X(SUSPENDED, "suspended", false, \
 	  "the machine was suspended: nothing ran on it, and no sample was due")
 

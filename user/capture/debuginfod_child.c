@@ -168,20 +168,11 @@ static int start_finder(struct finder_run *f, const struct debuginfod_child *c,
 /* Send a reply, with a descriptor unless fd is -1. Exit if the owner is gone. */
 static void send_reply(int socket, const struct debuginfod_reply *reply, int fd)
 {
-	char control[CMSG_SPACE(sizeof(int))] = {0};
+	union helper_descriptor room;
 	struct iovec part = {(void *)reply, sizeof(*reply)};
 	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-	struct cmsghdr *head;
 
-	if (fd >= 0) {
-		message.msg_control = control;
-		message.msg_controllen = sizeof(control);
-		head = CMSG_FIRSTHDR(&message);
-		head->cmsg_level = SOL_SOCKET;
-		head->cmsg_type = SCM_RIGHTS;
-		head->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(head), &fd, sizeof(fd));
-	}
+	helper_attach_fd(&message, &room, fd);
 	while (sendmsg(socket, &message, MSG_NOSIGNAL) < 0)
 		if (errno != EINTR)
 			_exit(0);

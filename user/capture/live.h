@@ -146,7 +146,7 @@ struct live_probes {
 };
 
 struct live_helpers {
-	struct fork_server *forks; /* forks the others, but for inlines and debuginfod */
+	struct fork_server *forks; /* forks all others but inlines and debuginfod */
 	struct opener *opener;
 	struct symbolizer *symbolizer;
 	struct pager *pager; /* NULL: no stacks are walked */
@@ -503,7 +503,7 @@ int live_groups_load(struct live *l, struct error *err);
 int live_groups_attach(struct live *l, struct error *err);
 /* Have the sums begin now. */
 int live_groups_begin(struct live *l, struct error *err);
-/* Put the sums that have grown; for each tick. now: ns. */
+/* Put the sums that have grown; for each tick. */
 int live_groups_tick(struct live *l, struct error *err);
 
 /* live_records.c: handle a record of a ring at its place in the order. */

@@ -498,8 +498,10 @@ static int prepare_recording(struct live *l, struct error *err)
 		ret = live_probes_prepare(l, err);
 	l->probes.stacks = live_wants_hits(l) && program_has_loops() && !debug_word("tail-calls");
 	if (!ret)
-		ret = l->selection.online = cpus_open_online(err);
-	if (ret >= 0)
+		l->selection.online = cpus_open_online(err);
+	if (!ret && l->selection.online < 0)
+		ret = l->selection.online;
+	if (!ret)
 		ret = fork_server_open(&l->helpers.forks, err);
 	if (!ret)
 		ret = live_start_helpers(l, err);

@@ -43,7 +43,7 @@ struct child {
 /* Send the packet, with the descriptor fd unless fd is negative. Exit if the recorder is gone. */
 static void send_packet(struct child *c, int fd)
 {
-	char control[CMSG_SPACE(sizeof(int))] = {0};
+	union helper_descriptor room;
 	struct iovec part = {c->packet, c->used};
 	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 	const struct timespec pause = {.tv_nsec = 1000000};
@@ -51,14 +51,7 @@ static void send_packet(struct child *c, int fd)
 
 	if (!c->used)
 		return;
-	if (fd >= 0) {
-		message.msg_control = control;
-		message.msg_controllen = sizeof(control);
-		CMSG_FIRSTHDR(&message)->cmsg_level = SOL_SOCKET;
-		CMSG_FIRSTHDR(&message)->cmsg_type = SCM_RIGHTS;
-		CMSG_FIRSTHDR(&message)->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(CMSG_FIRSTHDR(&message)), &fd, sizeof(fd));
-	}
+	helper_attach_fd(&message, &room, fd);
 	while ((n = sendmsg(c->socket, &message, MSG_NOSIGNAL)) < 0) {
 		/*
 		 * The kernel limits the descriptors in flight; wait until the recorder has taken
@@ -408,25 +401,18 @@ static void handle_request(struct child *c, size_t size)
 }
 
 /*
- * Close inherited descriptors, since they must not stay open in a child that hangs. Ignore the
- * signals of the terminal: the recorder handles them, and needs the opener to the end. Give up
+ * Close inherited descriptors, since they must not stay open in a child that hangs. Give up
  * privileges. Return the socket's new descriptor; exit on failure.
  */
 static int prepare_child(int socket, pid_t parent)
 {
-	static const int ignored[] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGPIPE, SIGUSR1, SIGUSR2};
 	const struct rlimit none = {0};
-	sigset_t empty;
-	size_t i;
 	int fd = fcntl(socket, F_DUPFD_CLOEXEC, 3);
 
 	prctl(PR_SET_NAME, "skein-opener");
 	if (fd < 0)
 		_exit(1);
-	for (i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
-		signal(ignored[i], SIG_IGN);
-	sigemptyset(&empty);
-	sigprocmask(SIG_SETMASK, &empty, NULL);
+	helper_reset_signals();
 	setrlimit(RLIMIT_CORE, &none);
 	if (fd > 0)
 		syscall(SYS_close_range, 0, fd - 1, 0);

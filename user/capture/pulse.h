@@ -43,10 +43,9 @@ static inline struct pulse_reading pulse_read_event(int fd)
 
 /*
  * Return whether the event has stopped since the last check. now: ns of CLOCK_MONOTONIC, which
- * stands still with the events while the machine is suspended. The first
- * call returns false, as does a call within 100 ms of the last check, which checks nothing. An
- * event counts as running if it was enabled for half the time since the last check, since the
- * clocks differ a little.
+ * stands still with the events while the machine is suspended. The first call returns false, as
+ * does a call within 100 ms of the last check, which checks nothing. An event counts as running if
+ * it was enabled for half the time since the last check, since the clocks differ a little.
  *
  * ticked: another event of the CPU, which stops with this one, has run since the last check. Then
  * this one is not read, since a reading interrupts the CPU and waits for it (30 µs to 2 ms in a

@@ -102,7 +102,7 @@ static void write_own_cost(const struct serve_http *h, const struct metrics_page
 	};
 
 	metric_begin(m, "skein_own_cpu_seconds", "counter",
-		     "CPU time of skein's own processes, and of its BPF programs (kernel).");
+		     "CPU time of skein's own processes, and of its BPF programs (kernel, hooks).");
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		fprintf(m->out, "skein_own_cpu_seconds_total{process=\"%s\"} %.6f\n", parts[i].name,
 			(double)parts[i].ns / 1e9);

@@ -49,7 +49,7 @@ static uint64_t divided_memory(pid_t pid)
 	return bytes ? bytes : process_memory(pid);
 }
 
-/* Have m->helpers be those that run now, and keep since when each is known. */
+/* Make m->helpers those that run now, and keep when each was seen first. */
 static void note_helpers(struct serve_memory *m, const pid_t *helpers, unsigned int count,
 			 uint64_t now)
 {

@@ -58,6 +58,7 @@ struct memory_measured {
 	uint64_t helper; /* of the helper that would be replaced */
 };
 
+/* A helper process. */
 struct memory_helper {
 	pid_t pid;
 	uint64_t bytes;

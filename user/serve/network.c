@@ -104,19 +104,10 @@ static void send_network_reply(struct network *n, uint64_t number, int status, i
 {
 	struct network_reply reply = {.number = number, .status = status};
 	struct iovec part = {&reply, sizeof(reply)};
-	union {
-		struct cmsghdr head;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = {.head = {.cmsg_len = CMSG_LEN(sizeof(int)),
-			      .cmsg_level = SOL_SOCKET,
-			      .cmsg_type = SCM_RIGHTS}};
+	union helper_descriptor room;
 	struct msghdr packet = {.msg_iov = &part, .msg_iovlen = 1};
 
-	if (fd >= 0) {
-		memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
-		packet.msg_control = &control;
-		packet.msg_controllen = sizeof(control.room);
-	}
+	helper_attach_fd(&packet, &room, fd);
 	/* A child that reads no replies is replaced. */
 	if (n->helper.socket >= 0 &&
 	    sendmsg(n->helper.socket, &packet, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)

@@ -26,8 +26,7 @@ struct unstored_count {
 
 struct unstored {
 	VECTOR(struct unstored_count) samples; /* by sample_place() */
-	VECTOR(uint64_t)
-	touched; /* places of samples whose count has changed since the last commit */
+	VECTOR(uint64_t) touched; /* the places that changed since the last commit */
 	struct unstored_count records[KIND_COUNT];
 	VECTOR(struct unstored_row) rows; /* rows put since the last commit */
 };
