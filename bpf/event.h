@@ -410,7 +410,8 @@ struct wire_cpu {
 	__u64 written; /* total records; a record is visible once it is counted here */
 	__u8 wanted; /* set by user space: this CPU is recorded */
 	__u64 hooks; /* runs of the hooks of switches and wake-ups; some are timed */
-	__u64 spent; /* ns that these have taken, without stacks, from those that were timed */
+	/* ns that these have taken, with the choice of waits, without stacks, from those timed */
+	__u64 spent;
 	/* interrupts in which this CPU is; only the BPF programs use the members from here on */
 	__u32 raiser; /* thread that raised the softirqs in raised */
 	__u16 raised; /* mask of softirqs */
@@ -545,6 +546,8 @@ struct wire_clock {
  * follows a wake-up, and both are to be timed.
  */
 #define WIRE_SWITCH_HOOKS_TIMED 61
+/* The same of hits of probes, which often come in pairs. */
+#define WIRE_HITS_TIMED 61
 
 /* Most sites of probes of a recording, and what a site's texts are: base/probes.h has both, too. */
 #define WIRE_PROBE_SITES_MAX 4096
@@ -615,6 +618,8 @@ struct wire_probe_cpu {
 	__u32 last_tid, last_site, last_place;
 	__u64 last_stack_pointer, last_time;
 	__u64 spent; /* ns in which stacks of hits were taken */
+	__u64 hits; /* runs of the probes' program; some are timed */
+	__u64 hits_spent; /* ns that these have taken, without stacks, from those that were timed */
 	struct wire_hit_stacks stacks[WIRE_HIT_EVENTS];
 } __attribute__((aligned(64))); /* no two CPUs in one cache line */
 

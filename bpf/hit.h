@@ -34,6 +34,23 @@ static __always_inline struct wire_hit_stacks *hit_stacks_of(struct wire_probe_c
 	return &c->stacks[event & (WIRE_HIT_EVENTS - 1)];
 }
 
+/*
+ * Maximum time (ns) that one timed hit counts: when it took longer, another thread, an interrupt or
+ * the host had the CPU meanwhile.
+ */
+#define HIT_TIME_MAX 50000
+
+/* If the last hit that was counted is one of those that are timed, add the time since began, ns. */
+static __always_inline void add_hit_time(struct wire_probe_cpu *c, __u64 began)
+{
+	__u64 time;
+
+	if (c->hits % WIRE_HITS_TIMED)
+		return;
+	time = bpf_ktime_get_boot_ns() - began;
+	c->hits_spent += WIRE_HITS_TIMED * (time < HIT_TIME_MAX ? time : HIT_TIME_MAX);
+}
+
 /* Count a hit that would have been chosen, if it were possible to take its stack. */
 static __always_inline void count_missed_hit(struct wire_hit_stacks *s)
 {

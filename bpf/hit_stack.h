@@ -79,8 +79,10 @@ static __always_inline struct user_walk *begin_hit_stack(struct wire_probe_cpu *
 		return NULL;
 	choose_current_hit(&hit, c, ctx, now);
 	u = hit.weight ? claim_hit_walk(c, cpu, &hit) : NULL;
-	if (!u)
+	if (!u) {
+		add_hit_time(c, now);
 		return NULL;
+	}
 	*out = c;
 	u->begun = now;
 	describe_sample(&u->sample, task, WIRE_HIT, cpu, now);

@@ -182,6 +182,17 @@ static __always_inline struct wire_probe_cpu *probe_cpu(void)
 	return bpf_map_lookup_elem(&probe_cpus, &cpu);
 }
 
+/* Count a hit that began at a time (ns). */
+static __always_inline void count_hit(__u64 began)
+{
+	struct wire_probe_cpu *c = probe_cpu();
+
+	if (!c)
+		return;
+	c->hits++; /* of two threads that preempt each other here, one may not be counted */
+	add_hit_time(c, began);
+}
+
 static __always_inline void count_lost_hit(void)
 {
 	struct wire_probe_cpu *c = probe_cpu();
@@ -271,6 +282,7 @@ static __always_inline int on_probe(struct pt_regs *ctx, void *takers)
 		return 0;
 	if (!(h.site->texts[0].address ? send_hit(ring, &h, true) : send_hit(ring, &h, false)))
 		count_lost_hit();
+	count_hit(h.time);
 	take_hit_stack(ctx, takers, h.site->event);
 	return 0;
 }

@@ -234,7 +234,10 @@ static __always_inline __s64 choose_wait(struct wire_cpu *c, struct task_struct 
 	return length;
 }
 
-/* Count a run of a hook that began at a time (ns), and for some the time that it took. */
+/*
+ * Count a run of a hook that began at a time (ns), and for some the time that it took. Call this at
+ * the end, but before a stack is taken: that is timed by itself.
+ */
 static __always_inline void count_switch_hook(struct wire_cpu *c, __u64 began)
 {
 	if (!(++c->hooks % WIRE_SWITCH_HOOKS_TIMED))
@@ -278,18 +281,17 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		write_switch_record(c, cpu, now, switch_record_head(WIRE_MONITOR, 0, 0), class);
 	write_switch_record(c, cpu, now, switch_record_head(WIRE_SWITCH, state, flags),
 			    switch_record_body(next->pid, prev->pid, call));
+	slots = with_waits ? find_wait_slots() : NULL;
+	if (slots) {
+		/* First: the thread that leaves may share the slot of the one that comes. */
+		next_tid = flags & WIRE_NEXT_UNSELECTED ? 0 : next->pid;
+		request_wait_stack(c, cpu, wait_slot(slots, next_tid), next_tid);
+		if ((state == WIRE_SLEEPING || state == WIRE_DISK) &&
+		    !(flags & WIRE_PREV_UNSELECTED))
+			write_wait_slot(c, wait_slot(slots, prev->pid), WAIT_LEFT, prev->pid,
+					now & WAIT_TIME_MASK);
+	}
 	count_switch_hook(c, now);
-	if (!with_waits)
-		return 0;
-	slots = find_wait_slots();
-	if (!slots)
-		return 0;
-	/* First: the thread that leaves may share the slot of the one that comes. */
-	next_tid = flags & WIRE_NEXT_UNSELECTED ? 0 : next->pid;
-	request_wait_stack(c, cpu, wait_slot(slots, next_tid), next_tid);
-	if ((state == WIRE_SLEEPING || state == WIRE_DISK) && !(flags & WIRE_PREV_UNSELECTED))
-		write_wait_slot(c, wait_slot(slots, prev->pid), WAIT_LEFT, prev->pid,
-				now & WAIT_TIME_MASK);
 	return 0;
 }
 
@@ -316,7 +318,6 @@ record_wakeup(struct task_struct *task, enum wire_switch_kind kind, struct wakeu
 	out->time = bpf_ktime_get_boot_ns();
 	write_switch_record(c, cpu, out->time, switch_record_head(kind, out->context, 0),
 			    switch_record_body(task->pid, waker->pid, task_cpu_of(task)));
-	count_switch_hook(c, out->time);
 	return c;
 }
 
@@ -327,9 +328,10 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	struct wire_cpu *c = record_wakeup(task, WIRE_WAKING, &wakeup);
 	__s64 length;
 
-	if (!c || !with_waits)
+	if (!c)
 		return 0;
-	length = choose_wait(c, task, wakeup.time);
+	length = with_waits ? choose_wait(c, task, wakeup.time) : -1;
+	count_switch_hook(c, wakeup.time);
 	if (!with_wakers || length < 0 || wakeup.context != WIRE_BY_TASK ||
 	    !bpf_get_current_task_btf()->pid)
 		return 0;
@@ -351,6 +353,8 @@ int BPF_PROG(on_new, struct task_struct *task)
 	/* A thread may be woken before it leaves a CPU for the first time: it has not waited. */
 	if (slots)
 		write_wait_slot(c, wait_slot(slots, task->pid), WAIT_RUNS, task->pid, 0);
+	if (c)
+		count_switch_hook(c, wakeup.time);
 	return 0;
 }
 

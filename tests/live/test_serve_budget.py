@@ -87,6 +87,25 @@ class ServeBudgetTest(live.LiveTest):
         service.send_signal(signal.SIGTERM)
         self.assertEqual(service.wait(timeout=60), 0, self.logged())
 
+    def test_hits_count(self):
+        """
+        Hits of probes count, too: something, and not more than all that the program took, whose
+        threads run the probes' program.
+        """
+        socket, program = self.tmp / "socket", live.workload("probed")
+        service = self.serve("-e", f"usdt:{program}:app:step", "--no-sums",
+                             "--listen", f"unix:{socket}")
+        self.wait_for(socket.exists, explain=self.logged)
+        self.wait_for(lambda: list((self.tmp / "windows").glob("open-*")), explain=self.logged)
+        before = self.own_seconds(socket, "hooks")
+        probed = self.start(program, 10 ** 9)
+        self.wait_for(lambda: self.own_seconds(socket, "hooks") - before > 0.01,
+                      explain=lambda: self.own_seconds(socket, "hooks"))
+        counted = self.own_seconds(socket, "hooks") - before
+        self.assertLess(counted, live.cpu_seconds(probed.pid))
+        service.send_signal(signal.SIGTERM)
+        self.assertEqual(service.wait(timeout=60), 0, self.logged())
+
     def check_windows(self):
         """Each window has its rates with whole accounts, and all together have the four rates."""
         folder = ("--folder", self.tmp / "windows")

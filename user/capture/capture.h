@@ -24,7 +24,7 @@ struct capture_cost {
 	uint64_t kernel; /* of the BPF programs that sample and follow processes and idle CPUs */
 	/*
 	 * of those whose work does not depend on the rate: sums of control groups, records of
-	 * switches, stacks of waits and of hits
+	 * switches, hits of probes, stacks of waits and of hits
 	 */
 	uint64_t apart;
 };

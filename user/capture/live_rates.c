@@ -86,13 +86,15 @@ static uint64_t own_cpu_time(void)
 	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
 }
 
-/* Return struct capture_cost.apart. Probes that take no stack are not timed. */
+/* Return struct capture_cost.apart. */
 static uint64_t time_apart_from_rate(const struct live *l)
 {
 	uint64_t time = l->probes.groups ? group_sums_time_spent(l->probes.groups) : 0;
 
 	if (l->switches.array)
 		time += switches_time_spent(l->switches.array);
+	if (l->probes.attached)
+		time += probes_time_spent(l->probes.attached);
 	return time + (l->probes.hits ? hit_stacks_time_spent(l->probes.hits) : 0);
 }
 

@@ -489,6 +489,15 @@ void probes_take_stacks(const struct probes *p, bool wanted)
 	p->skeleton->bss->hits_wanted = wanted;
 }
 
+uint64_t probes_time_spent(const struct probes *p)
+{
+	uint64_t spent = 0;
+
+	for (size_t i = 0; i < p->cpus; i++)
+		spent += __atomic_load_n(&p->states[i].hits_spent, __ATOMIC_RELAXED);
+	return spent;
+}
+
 const struct wire_probe_cpu *probes_cpu(const struct probes *p, unsigned int cpu)
 {
 	return &p->states[cpu];

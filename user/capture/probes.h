@@ -88,6 +88,8 @@ uint64_t probes_take_lost(struct probes *p);
 void probes_take_stacks(const struct probes *p, bool wanted);
 /* Return the state of a CPU, in memory shared with the kernel; cpu: a possible one. */
 const struct wire_probe_cpu *probes_cpu(const struct probes *p, unsigned int cpu);
+/* Return the CPU time of the programs of all hits so far, without that of stacks, ns. */
+uint64_t probes_time_spent(const struct probes *p);
 /* Return the bytes of all rings as mapped. */
 uint64_t probes_ring_bytes(const struct probes *p);
 
