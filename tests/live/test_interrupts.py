@@ -3,12 +3,17 @@
 Test recordings of interrupts: all runs are counted, as the kernel itself counts them, those that
 take long have spans, and nothing is loaded unless it is asked for.
 """
+import collections
+import json
 import os
 import pathlib
+import signal
 import subprocess
+import time
 import unittest
 
 import live
+import serve_live
 
 SUMS = ("SELECT lane.number AS cpu, handler.name AS name, handler.* FROM handler "
         "JOIN lane ON lane.id = handler.lane")
@@ -44,6 +49,15 @@ def programs():
     return found.stdout.count("name on_handler_entry") + found.stdout.count("name on_softirq_begin")
 
 
+def load():
+    """Make timers, and softirqs of the loopback device: one of net_rx for each of 3,000 packets."""
+    subprocess.run(["python3", "-c", "import socket, time\n"
+                    "a = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+                    "a.bind(('127.0.0.1', 0))\na.connect(a.getsockname())\n"
+                    "for i in range(3000): a.send(b'x'), a.recv(1), "
+                    "i % 30 or time.sleep(1e-3)"], check=True)
+
+
 class Interrupts(live.LiveTest):
     def spans(self, trace):
         """Return {(name, CPU): [length]}."""
@@ -54,20 +68,12 @@ class Interrupts(live.LiveTest):
             ret.setdefault((row["name"], row["cpu"]), []).append(row["length"])
         return ret
 
-    def load(self):
-        """Make timers, and softirqs of the loopback device."""
-        subprocess.run(["python3", "-c", "import socket, time\n"
-                        "a = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
-                        "a.bind(('127.0.0.1', 0))\na.connect(a.getsockname())\n"
-                        "for i in range(3000): a.send(b'x'), a.recv(1), "
-                        "i % 30 or time.sleep(1e-3)"], check=True)
-
     def test_counts(self):
         """Exactly what /proc/softirqs and /proc/interrupts count, but for the edges."""
         outer = counts()
         recording = self.begin("-a", "-e", "cpu,interrupts", "--interrupt-min", "0")
         inner = counts()
-        self.load()
+        load()
         end = counts()
         trace = self.finish(recording)
         after, found = counts(), sums(trace)
@@ -92,7 +98,7 @@ class Interrupts(live.LiveTest):
 
     def test_spans_nest(self):
         recording = self.begin("-a", "-e", "cpu,interrupts", "--interrupt-min", "0")
-        self.load()
+        load()
         trace = self.finish(recording)
         for lane in trace.query("SELECT DISTINCT lane FROM span"):
             open_ends = []
@@ -107,7 +113,7 @@ class Interrupts(live.LiveTest):
     def test_long_ones(self):
         """By default only long runs have spans; all are counted. Below their CPU's lane."""
         recording = self.begin("-a", "-e", "cpu,sched,interrupts", "--interrupt-min", "20us")
-        self.load()
+        load()
         trace = self.finish(recording)
         found = sums(trace)
         for key, lengths in self.spans(trace).items():
@@ -122,7 +128,7 @@ class Interrupts(live.LiveTest):
     @unittest.skipIf(len(live.CPUS) < 2, "one CPU of several")
     def test_one_cpu(self):
         recording = self.begin("-a", "-C", live.CPUS[-1], "-e", "cpu,interrupts")
-        self.load()
+        load()
         self.assertEqual({cpu for _, cpu in sums(self.finish(recording))}, {live.CPUS[-1]})
 
     def test_device(self):
@@ -149,6 +155,84 @@ class Interrupts(live.LiveTest):
 
     def test_option_needs_event(self):
         self.record("-a", "-e", "sched", "--interrupt-min", "1us", status=2)
+
+
+class Served(serve_live.ServeTest):
+    """Windows and flights of the service have their own part of the sums, and no other."""
+
+    def setUp(self):
+        super().setUp()
+        self.runtime_folder(self.tmp / "memory")
+
+    def check_window(self, path):
+        """No CPU served more than the time that a window has, and no run was longer than all."""
+        trace = live.Trace(path)
+        length = trace.one('SELECT "end" - start FROM host')
+        by_cpu = collections.Counter()
+        for (_, cpu), row in sums(trace).items():
+            by_cpu[cpu] += row["time"]
+            self.assertLessEqual(row["time"], row["count"] * row["longest"])
+            self.assertGreater(row["count"], 0)
+        # a window has the sums from a tick to a tick, which come each second
+        self.assertLessEqual(max(by_cpu.values()), length + 2 * 10 ** 9)
+
+    def test_windows(self):
+        """All windows together have what the kernel counts, but for the edges; so has a report."""
+        outer = counts()
+        service = self.serve("-e", "interrupts", "--window", "3s")
+        # the file of the first window is there before the CPUs are recorded
+        self.wait_for(service.windows)
+        inner = counts()
+        for windows in 3, 5:
+            load()
+            self.wait_for(lambda: len(service.windows()) >= windows, limit=120)
+        end = counts()
+        self.assertEqual(service.stop()[0], 0)
+        after, found, by_name = counts(), collections.Counter(), collections.Counter()
+        for path in service.windows():
+            self.check_window(path)
+            for (name, cpu), row in sums(live.Trace(path)).items():
+                found[name, cpu] += row["count"]
+                by_name[name] += row["count"]
+        for key, begin in inner.items():
+            with self.subTest(key=key):
+                self.assertGreaterEqual(found[key], end[key] - begin)
+                self.assertLessEqual(found[key], after[key] - outer[key])
+        report = json.loads(self.skein("report", "--json", "--last", "1h", "--folder", self.folder))
+        self.assertEqual({h["name"]: h["count"] for h in report["interrupts"]["handlers"]}, by_name)
+
+    def flights(self):
+        return list(self.folder.glob("2*s-[a-z]*.skein"))
+
+    def test_flight(self):
+        """A flight has the sums of its own time, not those since the service began."""
+        seen = [] # (time, what the kernel counts)
+
+        def look():
+            seen.append((time.clock_gettime_ns(time.CLOCK_BOOTTIME), counts()))
+            return seen[-1][0]
+
+        service = self.serve("--keep", "2s", "--keep-events", "interrupts", "--window", "2s")
+        load()
+        end = look() + 12 * 10 ** 9 # more than a flight of 2 s can have
+        self.wait_for(lambda: look() > end)
+        load()
+        look()
+        asked = seen[-1]
+        service.process.send_signal(signal.SIGUSR1)
+        self.wait_for(lambda: look() and self.flights(), limit=60)
+        after = counts()
+        self.assertEqual(service.stop()[0], 0)
+        trace = live.Trace(self.flights()[0])
+        begin = trace.one("SELECT start FROM host")
+        found = collections.Counter({key: row["count"] for key, row in sums(trace).items()})
+        first = next(c for t, c in seen if t >= begin)
+        # the first sums of a flight came at a tick in its time, and begin at the tick before
+        before = [c for t, c in seen if t < begin - 3 * 10 ** 9][-1]
+        for key in first:
+            with self.subTest(key=key):
+                self.assertGreaterEqual(found[key], asked[1][key] - first[key])
+                self.assertLessEqual(found[key], after[key] - before[key])
 
 
 if __name__ == "__main__":

@@ -139,7 +139,6 @@ class WindowsTest(serve_live.ServeTest, sched_live.SchedTest):
 
     def test_wrong_events(self):
         for value, said in (("cycles", "--events cannot have cycles"),
-                            ("interrupts", "--events cannot have interrupts"),
                             ("nothing", "there is no event 'nothing'")):
             done = subprocess.run([live.SKEIN, "serve", "--check-config", "-e", value],
                                   capture_output=True, check=False)

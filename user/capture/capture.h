@@ -203,6 +203,8 @@ struct capture_probe {
 /* What serves interrupts on the CPUs; needs no samples and no records of switches. */
 struct capture_interrupts {
 	bool wanted;
+	/* the sums put are what was added since the last ones, for a sink that adds them up */
+	bool parts;
 	uint64_t least; /* ns: what took this long and longer has spans */
 };
 

@@ -233,6 +233,12 @@ const struct wire_handlers *handlers_cpu(const struct handlers *h, unsigned int 
 	return &h->states[cpu];
 }
 
+uint64_t handlers_take_longest(struct handlers *h, unsigned int cpu, uint32_t slot)
+{
+	/* A run that ends in this moment is in the next call, or was not longer than this one. */
+	return __atomic_exchange_n(&h->states[cpu].slots[slot].longest, 0, __ATOMIC_RELAXED);
+}
+
 bool handlers_uses_slot(const struct handlers *h, uint32_t slot)
 {
 	return slot < WIRE_DEVICES || slot == WIRE_HANDLERS - 1 || h->names[slot].text[0];

@@ -32,6 +32,8 @@ uint64_t handlers_ring_bytes(const struct handlers *h);
 
 /* Return the sums of a CPU, in memory shared with the kernel. */
 const struct wire_handlers *handlers_cpu(const struct handlers *h, unsigned int cpu);
+/* Return the length (ns) of the longest run of a slot since the last call. */
+uint64_t handlers_take_longest(struct handlers *h, unsigned int cpu, uint32_t slot);
 /* Return whether anything may have been counted in a slot, on any CPU. */
 bool handlers_uses_slot(const struct handlers *h, uint32_t slot);
 /*

@@ -117,11 +117,16 @@ struct last_hit {
 
 #define LIVE_LAST_HITS 256
 
+/* What was put of the sums of a slot: ns, but for counts of runs. */
+struct handler_sums_put {
+	uint64_t count, time, longest, without;
+};
+
 /* All pointers are NULL if interrupts are not recorded. */
 struct live_handlers {
 	struct handlers *attached;
 	uint64_t *lanes; /* lane.id by CPU; 0: none yet */
-	uint64_t (*counts)[WIRE_HANDLERS]; /* by CPU and slot, as far as they were put */
+	struct handler_sums_put (*put)[WIRE_HANDLERS]; /* by CPU and slot */
 	uint64_t names[WIRE_HANDLERS]; /* name.id by slot; 0: none yet */
 	uint64_t lost, unpaired; /* as far as they were counted */
 };

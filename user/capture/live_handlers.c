@@ -13,8 +13,8 @@ int live_handlers_load(struct live *l, struct error *err)
 	if (!l->options.probes.interrupts.wanted)
 		return 0;
 	h->lanes = calloc(cpus, sizeof(*h->lanes));
-	h->counts = calloc(cpus, sizeof(*h->counts));
-	if (!h->lanes || !h->counts)
+	h->put = calloc(cpus, sizeof(*h->put));
+	if (!h->lanes || !h->put)
 		return error_errno(err, -ENOMEM, "interrupts");
 	return handlers_load(&h->attached, l->rings.order, cpus, l->options.probes.interrupts.least,
 			     err);
@@ -24,7 +24,7 @@ void live_handlers_free(struct live *l)
 {
 	handlers_free(l->probes.handlers.attached);
 	free(l->probes.handlers.lanes);
-	free(l->probes.handlers.counts);
+	free(l->probes.handlers.put);
 }
 
 int live_handlers_attach(struct live *l, struct error *err)
@@ -110,34 +110,54 @@ int live_handlers_record(struct live *l, const struct ordered_record *r, struct 
 	return ret ? ret : put_span(l->sink, &span, err);
 }
 
-/* Put the sums of a slot of a CPU if they have changed, and add what was lost to *lost. */
-static int put_handler_sums(struct live *l, unsigned int cpu, uint32_t slot, uint64_t *lost,
-			    struct error *err)
+/* Read the sums of a slot of a CPU, since the recording began. before: what was put of them. */
+static struct handler read_handler_sums(struct live *l, unsigned int cpu, uint32_t slot,
+					const struct handler_sums_put *before)
 {
-	const struct wire_handler *w = &handlers_cpu(l->probes.handlers.attached, cpu)->slots[slot];
-	char name[HANDLERS_NAME];
+	struct handlers *h = l->probes.handlers.attached;
+	const struct wire_handler *w = &handlers_cpu(h, cpu)->slots[slot];
 	struct handler sums = {
 		.number = slot,
 		.kind = slot < WIRE_VECTORS ? SPAN_SOFTIRQ : SPAN_INTERRUPT,
 		.count = __atomic_load_n(&w->count, __ATOMIC_RELAXED),
 		.time = __atomic_load_n(&w->time, __ATOMIC_RELAXED),
-		.longest = __atomic_load_n(&w->longest, __ATOMIC_RELAXED),
 		.without = __atomic_load_n(&w->lost, __ATOMIC_RELAXED),
 	};
-	uint64_t *put = &l->probes.handlers.counts[cpu][slot];
-	int ret = 0;
+
+	if (sums.count != before->count)
+		sums.longest = handlers_take_longest(h, cpu, slot);
+	if (sums.longest < before->longest)
+		sums.longest = before->longest;
+	return sums;
+}
+
+/* Put the sums of a slot of a CPU if they have changed, and add what was lost to *lost. */
+static int put_handler_sums(struct live *l, unsigned int cpu, uint32_t slot, uint64_t *lost,
+			    struct error *err)
+{
+	struct handler_sums_put *put = &l->probes.handlers.put[cpu][slot], next;
+	struct handler sums = read_handler_sums(l, cpu, slot, put);
+	char name[HANDLERS_NAME];
+	int ret;
 
 	*lost += sums.without;
-	if (sums.count == *put)
+	if (sums.count == put->count)
 		return 0;
 	ret = need_handlers_lane(l, cpu, err);
 	if (ret)
 		return ret;
+	next = (struct handler_sums_put){sums.count, sums.time, sums.longest, sums.without};
+	if (l->options.probes.interrupts.parts) {
+		next.longest = 0;
+		sums.count -= put->count;
+		sums.time -= put->time;
+		sums.without -= put->without;
+	}
 	sums.lane = l->probes.handlers.lanes[cpu];
 	sums.name = handlers_name(l->probes.handlers.attached, slot, name);
 	ret = put_handler(l->sink, &sums, err);
 	if (!ret)
-		*put = sums.count;
+		*put = next;
 	return ret;
 }
 

@@ -287,9 +287,9 @@ struct capture_probes record_events_probes(const struct record_events *o)
 		.parts = o->parts,
 		.list = o->user_probes.list,
 		.count = o->user_probes.count,
-		.interrupts = {o->interrupts, o->interrupt_min == RECORD_UNSET
-						      ? CAPTURE_INTERRUPT_MIN
-						      : o->interrupt_min},
+		.interrupts = {.wanted = o->interrupts,
+			       .least = o->interrupt_min == RECORD_UNSET ? CAPTURE_INTERRUPT_MIN
+									 : o->interrupt_min},
 	};
 }
 

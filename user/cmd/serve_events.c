@@ -22,11 +22,6 @@ int serve_events_check(const struct record_events *windows, const struct record_
 
 	if (!status)
 		status = check_sampled_event("--keep-events", flights);
-	/* Their sums are of the whole recording, and none are of a window. */
-	if (!status && windows->interrupts)
-		return log_error(2,
-				 "serve: --events cannot have interrupts: --keep-events can have "
-				 "them, for flights");
 	if (!status && !record_events_join(&both, windows, flights))
 		return log_error(2, "serve: --events and --keep-events have too many probes");
 	return status;
@@ -52,6 +47,7 @@ void serve_events_apply(const struct record_events *windows, const struct record
 	o->sched = both->sched;
 	o->waits = record_events_waits(both);
 	o->probes = record_events_probes(both);
+	o->probes.interrupts.parts = true;
 }
 
 void serve_events_print(const struct record_events *windows)
@@ -61,6 +57,7 @@ void serve_events_print(const struct record_events *windows)
 		const char *text;
 	} parts[] = {{windows->sched, "scheduler records"},
 		     {windows->waits, "stacks of waits"},
+		     {windows->interrupts, "interrupts"},
 		     {windows->parts, "events of runtimes"},
 		     {windows->user_probes.count, "probes"}};
 	const char *before = "windows also have ";

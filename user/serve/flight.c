@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "serve/flight_copy.h"
+#include "serve/handler_recent.h"
 #include "serve/trigger_watch.h"
 #include "trace/trace.h"
 
@@ -41,6 +42,7 @@ struct flight {
 	struct trigger_times times;
 	struct next_flight next;
 	struct flight_copy copy;
+	struct handler_recent handlers;
 	struct flight_counts counts;
 	uint64_t host, start; /* host.id; when the recording began, ns */
 };
@@ -58,6 +60,12 @@ static void note_flight_problem(struct flight *f, const struct error *err)
 	f->counts.failed++;
 	snprintf(f->counts.problem, sizeof(f->counts.problem), "%.*s",
 		 (int)strcspn(err->text, "\n"), err->text);
+}
+
+/* How long the ring keeps what was put into it, ns. */
+static uint64_t kept_time(const struct flight_options *o)
+{
+	return o->keep + o->after + UNDER_WAY + TICKS_TIME;
 }
 
 /* Ask for a flight because of what happened at a time (ns), if the limits allow one. */
@@ -135,6 +143,8 @@ static int begin_flight(struct flight *f, uint64_t now, struct error *err)
 	begin = begin ? begin : f->start;
 	name.begin = (utc - (now - begin)) / NSEC_PER_SEC;
 	f->copy.budget = f->options.budget;
+	if (!ret)
+		ret = handler_recent_put(&f->handlers, begin, f->ring, err);
 	return ret ? ret : flight_copy_begin(&f->copy, f->ring, now, &name, err);
 }
 
@@ -211,6 +221,19 @@ struct sink *flight_sink(struct flight *f)
 
 /* The functions below implement the sink. */
 
+/* Put what flights have into the ring. */
+static int put_into_ring(struct flight *f, enum record_kind kind, const void *record,
+			 struct error *err)
+{
+	/* Sums of control groups count from the begin of the service, not of the ring. */
+	if (kind == KIND_GROUP_TIME || !record_choice_takes(&f->options.records, kind, record))
+		return 0;
+	if (kind == KIND_HANDLER &&
+	    handler_recent_take(&f->handlers, record, flight_clock(CLOCK_BOOTTIME)) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	return kind == KIND_HANDLER ? 0 : sink_put(f->ring, kind, record, err);
+}
+
 static int flight_put(struct sink *s, enum record_kind kind, const void *record, struct error *err)
 {
 	struct flight *f = (struct flight *)s;
@@ -222,10 +245,7 @@ static int flight_put(struct sink *s, enum record_kind kind, const void *record,
 		f->host = h->id;
 		f->start = h->start;
 	}
-	/* Sums of control groups count from the begin of the service, not of the ring. */
-	if (f->ring && kind != KIND_GROUP_TIME &&
-	    record_choice_takes(&f->options.records, kind, record) &&
-	    sink_put(f->ring, kind, record, &failure) < 0)
+	if (f->ring && put_into_ring(f, kind, record, &failure) < 0)
 		end_ring(f, &failure);
 	ret = f->ring ? trigger_watch_put(f->watch, kind, record, err) : 0;
 	/* Waits that have not ended are put for the flight alone. */
@@ -244,6 +264,8 @@ static int flight_tick(struct sink *s, uint64_t time, struct error *err)
 
 	if (allowed && sink_tick(f->ring, time, &failure) < 0)
 		end_ring(f, &failure);
+	handler_recent_trim(&f->handlers,
+			    time > kept_time(&f->options) ? time - kept_time(&f->options) : 0);
 	f->next.complete = f->next.pending && f->next.asked;
 	ret = f->ring ? trigger_watch_tick(f->watch, time, err) : 0;
 	return ret ? ret : sink_tick(f->windows, time, err);
@@ -288,6 +310,7 @@ static void flight_free(struct sink *s)
 	sink_free(f->ring);
 	trigger_watch_free(f->watch);
 	vector_free(&f->times.list);
+	handler_recent_free(&f->handlers);
 	free(f);
 }
 
@@ -308,7 +331,7 @@ static int open_ring(struct flight *f, struct error *err)
 	if (ret)
 		return ret;
 	trace_writer_hold_open_waits(f->ring);
-	ret = trace_writer_retain(f->ring, o->keep + o->after + UNDER_WAY + TICKS_TIME, err);
+	ret = trace_writer_retain(f->ring, kept_time(o), err);
 	if (!ret)
 		trace_writer_retain_at_most(f->ring, o->memory);
 	return ret;

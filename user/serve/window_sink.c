@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "analyze/entity_life.h"
+#include "analyze/handler_parts.h"
 #include "serve/window_accounts.h"
 #include "serve/window_groups.h"
 #include "serve/window_lanes.h"
@@ -43,6 +44,13 @@ struct window_unstored {
 	VECTOR(struct unwritten) samples; /* of the windows that are complete or failed */
 };
 
+/* What the source adds up, divided among windows. */
+struct window_parts {
+	struct window_accounts accounts;
+	struct window_groups groups;
+	struct handler_parts handlers;
+};
+
 struct windows {
 	struct sink sink;
 	struct window_options options;
@@ -58,8 +66,7 @@ struct windows {
 	uint64_t losses; /* number of losses that this file has put */
 	uint64_t last_sample, last_tick; /* largest time of a sample so far, of a tick: ns */
 	uint64_t ended; /* when the source has ended, ns; 0: not yet */
-	struct window_accounts accounts;
-	struct window_groups groups;
+	struct window_parts parts;
 	struct window_lanes lanes;
 	struct window_unstored unstored;
 };
@@ -105,8 +112,8 @@ static void add_unwritten(struct windows *w, uint64_t place, uint64_t count)
 /* Take over what a window could not store, before it is closed. */
 static void take_unwritten(struct windows *w, const struct window_trace *t)
 {
-	for (size_t i = 0; i < w->accounts.list.count; i++) {
-		const struct account *a = &w->accounts.list.items[i].now;
+	for (size_t i = 0; i < w->parts.accounts.list.count; i++) {
+		const struct account *a = &w->parts.accounts.list.items[i].now;
 		uint64_t place = sample_place(a->event, a->cpu);
 
 		add_unwritten(w, place, sink_unstored(t->writer, KIND_SAMPLE, place));
@@ -192,7 +199,8 @@ static int begin_window(struct windows *w, uint64_t begin)
 	int ret = window_trace_open(&w->open, w->options.folder, begin, utc_of(w, begin), &err);
 
 	w->begin = begin;
-	window_groups_again(&w->groups);
+	window_groups_again(&w->parts.groups);
+	handler_parts_again(&w->parts.handlers);
 	if (ret < 0) {
 		note_failed_window(w, &err);
 		return 0;
@@ -214,12 +222,34 @@ static int put_accounts_of_window(struct windows *w, struct window_trace *t, str
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < w->accounts.list.count && !ret; i++) {
-		struct account a = window_accounts_get(&w->accounts, i);
+	for (size_t i = 0; i < w->parts.accounts.list.count && !ret; i++) {
+		struct account a = window_accounts_get(&w->parts.accounts, i);
 
 		ret = put_account(t->writer, &a, err);
 	}
 	return ret;
+}
+
+static int put_handlers_of_window(struct windows *w, struct window_trace *t, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < w->parts.handlers.list.count && !ret; i++) {
+		const struct handler *sum = handler_parts_changed(&w->parts.handlers, i);
+
+		ret = sum ? window_trace_put(t, w->stores, KIND_HANDLER, sum, err) : 0;
+	}
+	return ret;
+}
+
+/* Put all that is added up into the open window, as far as it is known. */
+static int put_parts(struct windows *w, struct error *err)
+{
+	int ret = put_accounts_of_window(w, &w->open, err);
+
+	if (!ret)
+		ret = window_groups_put(&w->parts.groups, w->open.writer, err);
+	return ret ? ret : put_handlers_of_window(w, &w->open, err);
 }
 
 static uint64_t period_of_event(struct windows *w, uint64_t event)
@@ -252,9 +282,10 @@ static int put_missing_samples(struct windows *w, struct window_trace *t, uint64
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < w->accounts.list.count && !ret; i++) {
-		const struct account *a = &w->accounts.list.items[i].now;
-		uint64_t count = window_accounts_find_missing(&w->accounts, i, end - t->begin);
+	for (size_t i = 0; i < w->parts.accounts.list.count && !ret; i++) {
+		const struct account *a = &w->parts.accounts.list.items[i].now;
+		uint64_t count =
+			window_accounts_find_missing(&w->parts.accounts, i, end - t->begin);
 		const struct loss l = {
 			.id = LAST_LOSS - w->losses,
 			.host = 1,
@@ -285,9 +316,7 @@ static void end_window(struct windows *w, uint64_t end)
 	if (w->open.writer) {
 		ret = put_missing_samples(w, &w->open, end, &err);
 		if (!ret)
-			ret = put_accounts_of_window(w, &w->open, &err);
-		if (!ret)
-			ret = window_groups_put(&w->groups, w->open.writer, &err);
+			ret = put_parts(w, &err);
 		if (!ret)
 			ret = window_trace_put_host(&w->open, host_of_windows(w), end, &err);
 		if (ret)
@@ -295,10 +324,11 @@ static void end_window(struct windows *w, uint64_t end)
 	}
 	/* The accounts and sums of a window that could not be written are in the next one. */
 	if (w->open.writer) {
-		window_accounts_next(&w->accounts);
+		window_accounts_next(&w->parts.accounts);
 		if (w->options.demand && on_demand_end_groups(w->options.demand) < 0)
 			note_failed_window(w, &(struct error){"out of memory for metrics"});
-		window_groups_next(&w->groups);
+		window_groups_next(&w->parts.groups);
+		handler_parts_next(&w->parts.handlers);
 	}
 	window_trace_free(&w->closing);
 	w->closing = w->open;
@@ -398,7 +428,7 @@ static int take_loss_of_window(struct windows *w, const struct loss *record)
 	/* A loss that lasts is put again and again; each window has its own part of it. */
 	if (l.time < w->begin && l.end >= w->begin)
 		l.time = w->begin;
-	if (!window_accounts_take_loss(&w->accounts, &l))
+	if (!window_accounts_take_loss(&w->parts.accounts, &l))
 		return 0;
 	put_into_window(w, KIND_LOSS, &l);
 	ret = put_on_demand(w, KIND_LOSS, &l);
@@ -421,9 +451,11 @@ static int windows_put(struct sink *s, enum record_kind kind, const void *record
 	if (kind == KIND_HOST)
 		ret = take_host(w, record);
 	else if (kind == KIND_ACCOUNT)
-		ret = window_accounts_take(&w->accounts, record);
+		ret = window_accounts_take(&w->parts.accounts, record);
 	else if (kind == KIND_GROUP_TIME)
-		ret = window_groups_take(&w->groups, record);
+		ret = window_groups_take(&w->parts.groups, record);
+	else if (kind == KIND_HANDLER)
+		ret = handler_parts_take(&w->parts.handlers, record);
 	else if (kind == KIND_LOSS)
 		ret = take_loss_of_window(w, record);
 	else if (w->stores[kind].kind)
@@ -446,9 +478,7 @@ static void tick_window(struct windows *w, struct window_trace *t, uint64_t time
 	if (!t->writer)
 		return;
 	if (t == &w->open)
-		ret = put_accounts_of_window(w, t, &err);
-	if (!ret && t == &w->open)
-		ret = window_groups_put(&w->groups, t->writer, &err);
+		ret = put_parts(w, &err);
 	if (!ret)
 		ret = sink_tick(t->writer, time, &err);
 	if (ret < 0)
@@ -542,8 +572,9 @@ static void windows_free(struct sink *s)
 		if (w->stores[kind].kind)
 			entity_store_free(&w->stores[kind]);
 	entity_store_free(&w->hosts);
-	window_accounts_free(&w->accounts);
-	window_groups_free(&w->groups);
+	window_accounts_free(&w->parts.accounts);
+	window_groups_free(&w->parts.groups);
+	handler_parts_free(&w->parts.handlers);
 	window_lanes_free(&w->lanes);
 	vector_free(&w->unstored.losses);
 	vector_free(&w->unstored.samples);
@@ -582,7 +613,7 @@ int window_sink(struct sink **out, const struct window_options *o, struct error 
 			entity_store_init(&w->stores[kind], (enum record_kind)kind);
 	if (o->demand) {
 		o->demand->stores = w->stores;
-		o->demand->groups = &w->groups.window;
+		o->demand->groups = &w->parts.groups.window;
 	}
 	*out = &w->sink;
 	return 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/group_times.h"
+#include "analyze/handler_parts.h"
 #include "trace/merge_hosts.h"
 #include "trace/trace.h"
 
@@ -26,6 +27,7 @@ struct sequence {
 	struct merge_ids ids;
 	VECTOR(struct account) accounts; /* sums, by event and CPU */
 	struct group_times groups; /* sums of all parts */
+	struct handler_parts handlers; /* the same */
 	VECTOR(uint64_t) cpus; /* lane.id of the CPUs of all parts so far */
 	uint64_t end; /* when the last part ended that was read, ns */
 	struct sink *to; /* the sink of the current run */
@@ -113,10 +115,12 @@ static int sequence_put(struct sink *s, enum record_kind kind, const void *recor
 		return sequence_no_memory(add_sequence_account(q, &r.account), err);
 	if (kind == KIND_GROUP_TIME)
 		return sequence_no_memory(group_times_add(&q->groups, &r.group_time), err);
+	if (kind == KIND_HANDLER)
+		return sequence_no_memory(handler_parts_take(&q->handlers, &r.handler), err);
 	if (kind == KIND_INFO || kind == KIND_LOSS)
 		r.id = 0; /* the next free one */
-	if (kind == KIND_INFO || kind == KIND_LOSS || kind == KIND_INLINED ||
-	    kind == KIND_HANDLER || kind == KIND_SUM || kinds[kind].storage == STORAGE_STREAM)
+	if (kind == KIND_INFO || kind == KIND_LOSS || kind == KIND_INLINED || kind == KIND_SUM ||
+	    kinds[kind].storage == STORAGE_STREAM)
 		return kind == KIND_STACK ? put_sequence_entity(in, kind, &r, err)
 					  : sink_put(q->to, kind, &r, err);
 	return put_sequence_entity(in, kind, &r, err);
@@ -263,6 +267,8 @@ static int sequence_run(struct source *s, struct sink *to, struct error *err)
 		ret = read_sequence_part(q, i, err);
 	for (size_t i = 0; i < q->accounts.count && !ret; i++)
 		ret = put_account(to, &q->accounts.items[i], err);
+	if (!ret)
+		ret = handler_parts_put(&q->handlers, to, err);
 	return ret ? ret : group_times_put(&q->groups, to, err);
 }
 
@@ -280,6 +286,7 @@ static void sequence_free(struct source *s)
 	vector_free(&q->accounts);
 	vector_free(&q->cpus);
 	group_times_free(&q->groups);
+	handler_parts_free(&q->handlers);
 	free(q);
 }
 
