@@ -269,7 +269,9 @@ def descriptors(pid, word):
 
 
 class Recording:
-    """`skein record` in the background; the constructor returns when it samples."""
+    """`skein record` in the background; the constructor returns when it records."""
+
+    BEGUN = b"skein: recording\n"
 
     def __init__(self, path, *args, env=None, prefix=()):
         self.path = str(path)
@@ -286,13 +288,10 @@ class Recording:
                 self.process.kill()
                 raise AssertionError("skein record did not begin within 60 s")
             time.sleep(0.02)
-        # on a busy machine, too, the rest of the start takes less time than its first part
         self.took = time.monotonic() - began
-        time.sleep(max(0.3, self.took))
 
     def has_begun(self):
-        # the side-band events come first, one per online CPU
-        return descriptors(self.pid, "perf_event") > os.cpu_count()
+        return self.BEGUN in os.pread(self.log.fileno(), 1 << 20, 0)
 
     def stop(self, how=signal.SIGINT):
         if self.process.poll() is None and how:
@@ -309,6 +308,12 @@ class Recording:
         err = self.log.read().decode(errors="replace")
         self.log.close()
         return Done(self.process.returncode, out.decode(errors="replace"), err, self.path)
+
+
+class Waiting(Recording):
+    """A recording that is ready, but does not record yet."""
+
+    BEGUN = b"skein: not recording yet\n"
 
 
 @unittest.skipUnless(os.geteuid() == 0, "recording needs root")

@@ -7,13 +7,6 @@ import live
 import scheduler
 
 
-class SchedRecording(live.Recording):
-    """`skein record -e sched`; the constructor returns when its programs are attached."""
-
-    def has_begun(self):
-        return sum(live.descriptors(self.pid, word) for word in ("bpf_link", "bpf-link")) >= 2
-
-
 def boot_ns():
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 
@@ -42,7 +35,7 @@ CLASS = {"lock": "LOCK", "I/O": "IO", "sleep": "SLEEP", "poll": "POLL", "page fa
 
 class SchedTest(live.LiveTest):
     def watch(self, *args, **more):
-        return self.begin("-e", "sched", *args, kind=SchedRecording, **more)
+        return self.begin("-e", "sched", *args, **more)
 
     def timeline(self, recording, whole=True):
         """End a recording and return its timeline. whole: nothing may be lost."""

@@ -16,15 +16,6 @@ SIDEBAND = os.cpu_count() # perf events that are open in a pause, too
 KIND = "(SELECT id FROM span_kind WHERE word = '{}')"
 
 
-class Waiting(live.Recording):
-    """A recording that is ready, but does not sample yet."""
-
-    ready = False
-
-    def has_begun(self):
-        return self.ready or live.descriptors(self.pid, "bpf_link") > 0
-
-
 class Cues(live.LiveTest):
     def setUp(self):
         super().setUp()
@@ -40,8 +31,8 @@ class Cues(live.LiveTest):
     def function(self, name):
         return f"func:{self.path}:{name}"
 
-    def begin_waiting(self, *args):
-        return self.begin("-F", HZ, "-p", self.program.pid, *args, kind=Waiting)
+    def begin_program(self, *args, kind=live.Waiting):
+        return self.begin("-F", HZ, "-p", self.program.pid, *args, kind=kind)
 
     def wait_until_samples(self, recording, samples):
         self.wait_for(lambda: (live.descriptors(recording.pid, "perf_event") > SIDEBAND) == samples)
@@ -52,7 +43,7 @@ class Cues(live.LiveTest):
         self.assertNotIn("ignored", found)
 
     def test_begin_pause_resume(self):
-        recording = self.begin_waiting("--start-at", self.function("warm_up_is_over"), "--stop-at",
+        recording = self.begin_program("--start-at", self.function("warm_up_is_over"), "--stop-at",
                                        self.function("work_is_done"), "--mark",
                                        self.function("mark_here"), "-e", "cpu,sched")
         for _ in range(3):
@@ -62,7 +53,6 @@ class Cues(live.LiveTest):
             self.step("e")
             self.wait_until_samples(recording, False)
         self.step("i")
-        recording.ready = True
         trace = self.finish(recording)
         self.check_functions(trace)
         marks = trace.query("SELECT text, time FROM span JOIN name ON name.id = span.name WHERE "
@@ -82,8 +72,8 @@ class Cues(live.LiveTest):
                        for reason in (*live.UNSAMPLED, "STOLEN", "RING_FULL"))
 
     def test_stop_ends_the_recording(self):
-        recording = self.begin_waiting("--stop-at", self.function("work_is_done"))
-        self.wait_until_samples(recording, True)
+        recording = self.begin_program("--stop-at", self.function("work_is_done"),
+                                       kind=live.Recording)
         self.step("we")
         done = recording.wait()
         self.step("i")
@@ -91,7 +81,7 @@ class Cues(live.LiveTest):
         self.check_functions(live.Trace(done.path))
 
     def test_never_begins(self):
-        recording = self.begin_waiting("--start-at", self.function("warm_up_is_over"))
+        recording = self.begin_program("--start-at", self.function("warm_up_is_over"))
         self.step("i")
         done = recording.stop()
         self.assertRegex(done.err, r"nothing was recorded: .*--start-at")

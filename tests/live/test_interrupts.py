@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Test recordings of interrupts: all runs are counted, as the kernel itself counts them, those that
-take long have spans, and nothing is loaded unless it is asked for.
+Test recordings of interrupts: all runs are counted, as perf counts them, those that take long have
+spans, and nothing is loaded unless it is asked for.
+
+The kernel's counters in /proc are an upper limit only. Up to some percent of a CPU's timer
+interrupts and softirqs are in them without the kernel having run a tracepoint: perf and skein both
+count 2,205 to 2,295 on one of two busy CPUs, where /proc/interrupts has 8 to 14 more (Linux 6.18 in
+a virtual machine).
 """
 import collections
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -19,6 +25,13 @@ SUMS = ("SELECT lane.number AS cpu, handler.name AS name, handler.* FROM handler
         "JOIN lane ON lane.id = handler.lane")
 # what the kernel counts where it traces, by the name of its row in /proc/interrupts
 VECTORS = {"LOC": "local timer", "RES": "reschedule", "IWI": "irq work"}
+# the events of perf that skein counts, by the name of a handler
+EVENTS = {"local timer": ("irq_vectors:local_timer_entry",),
+          "reschedule": ("irq_vectors:reschedule_entry",),
+          "softirq timer": ("irq:softirq_entry", "--filter", "vec==1"),
+          "softirq net_rx": ("irq:softirq_entry", "--filter", "vec==3"),
+          "softirq sched": ("irq:softirq_entry", "--filter", "vec==7"),
+          "softirq rcu": ("irq:softirq_entry", "--filter", "vec==9")}
 
 
 def rows(path):
@@ -37,6 +50,28 @@ def counts():
         for cpu, count in enumerate(row) if name in VECTORS else ():
             ret[VECTORS[name], cpu] = count
     return ret
+
+
+class Perf:
+    """What perf counts in a `with` statement; then counts is {(name of a handler, CPU): count}."""
+
+    def __init__(self):
+        events = [word for event in EVENTS.values() for word in ("-e", *event)]
+        self.process = subprocess.Popen(
+            ["perf", "stat", "-a", "-A", "-x", ";", *events, "sh", "-c", "echo; cat"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.counts = {}
+
+    def __enter__(self):
+        self.process.stdout.readline() # it counts before it starts its command
+        return self
+
+    def __exit__(self, *_):
+        lines = self.process.communicate()[1].splitlines()
+        lines = [line.split(";") for line in lines if line.startswith("CPU")]
+        names = [name for name in EVENTS for _ in live.CPUS]
+        for name, (cpu, count, *_) in zip(names, lines, strict=True):
+            self.counts[name, int(cpu[3:])] = int(count)
 
 
 def sums(trace):
@@ -58,7 +93,18 @@ def load():
                     "i % 30 or time.sleep(1e-3)"], check=True)
 
 
-class Interrupts(live.LiveTest):
+class Counted(live.LiveTest):
+    def check_counts(self, found, perf, outer, after):
+        """Compare {(name, CPU): count} with perf's, and with the kernel's around it."""
+        for key, count in after.items():
+            with self.subTest(key=key):
+                self.assertGreaterEqual(found.get(key, 0), perf.counts.get(key, 0))
+                self.assertLessEqual(found.get(key, 0), count - outer[key])
+        self.assertGreater(sum(perf.counts.values()), 3000)
+
+
+@unittest.skipUnless(shutil.which("perf"), "no perf, which counts, too")
+class Interrupts(Counted):
     def spans(self, trace):
         """Return {(name, CPU): [length]}."""
         ret = {}
@@ -69,22 +115,15 @@ class Interrupts(live.LiveTest):
         return ret
 
     def test_counts(self):
-        """Exactly what /proc/softirqs and /proc/interrupts count, but for the edges."""
+        """At least what perf counts in the recording, and at most what the kernel counts with it."""
         outer = counts()
         recording = self.begin("-a", "-e", "cpu,interrupts", "--interrupt-min", "0")
-        inner = counts()
-        load()
-        end = counts()
+        with Perf() as perf:
+            load()
         trace = self.finish(recording)
         after, found = counts(), sums(trace)
-        seen = 0
-        for key, begin in inner.items():
-            row = found.get(key, {"count": 0})
-            with self.subTest(key=key):
-                self.assertGreaterEqual(row["count"], end[key] - begin)
-                self.assertLessEqual(row["count"], after[key] - outer[key])
-            seen += row["count"]
-        self.assertGreater(seen, 3000)
+        self.check_counts({key: row["count"] for key, row in found.items()}, perf, outer, after)
+        self.assertGreater(sum(row["count"] for row in found.values()), 3000)
         # each run has a span, and the spans have its time and more: that of what interrupted it
         spans = self.spans(trace)
         for key, row in found.items():
@@ -157,7 +196,8 @@ class Interrupts(live.LiveTest):
         self.record("-a", "-e", "sched", "--interrupt-min", "1us", status=2)
 
 
-class Served(serve_live.ServeTest):
+@unittest.skipUnless(shutil.which("perf"), "no perf, which counts, too")
+class Served(serve_live.ServeTest, Counted):
     """Windows and flights of the service have their own part of the sums, and no other."""
 
     def setUp(self):
@@ -177,16 +217,15 @@ class Served(serve_live.ServeTest):
         self.assertLessEqual(max(by_cpu.values()), length + 2 * 10 ** 9)
 
     def test_windows(self):
-        """All windows together have what the kernel counts, but for the edges; so has a report."""
+        """All windows together have what perf counts, but for the edges; so has a report."""
         outer = counts()
         service = self.serve("-e", "interrupts", "--window", "3s")
         # the file of the first window is there before the CPUs are recorded
         self.wait_for(service.windows)
-        inner = counts()
-        for windows in 3, 5:
-            load()
-            self.wait_for(lambda: len(service.windows()) >= windows, limit=120)
-        end = counts()
+        with Perf() as perf:
+            for windows in 3, 5:
+                load()
+                self.wait_for(lambda: len(service.windows()) >= windows, limit=120)
         self.assertEqual(service.stop()[0], 0)
         after, found, by_name = counts(), collections.Counter(), collections.Counter()
         for path in service.windows():
@@ -194,10 +233,7 @@ class Served(serve_live.ServeTest):
             for (name, cpu), row in sums(live.Trace(path)).items():
                 found[name, cpu] += row["count"]
                 by_name[name] += row["count"]
-        for key, begin in inner.items():
-            with self.subTest(key=key):
-                self.assertGreaterEqual(found[key], end[key] - begin)
-                self.assertLessEqual(found[key], after[key] - outer[key])
+        self.check_counts(found, perf, outer, after)
         report = json.loads(self.skein("report", "--json", "--last", "1h", "--folder", self.folder))
         self.assertEqual({h["name"]: h["count"] for h in report["interrupts"]["handlers"]}, by_name)
 
@@ -212,13 +248,12 @@ class Served(serve_live.ServeTest):
             seen.append((time.clock_gettime_ns(time.CLOCK_BOOTTIME), counts()))
             return seen[-1][0]
 
-        service = self.serve("--keep", "2s", "--keep-events", "interrupts", "--window", "2s")
+        service = self.serve("--keep", "10s", "--keep-events", "interrupts", "--window", "2s")
         load()
-        end = look() + 12 * 10 ** 9 # more than a flight of 2 s can have
+        end = look() + 15 * 10 ** 9 # more than a flight can have of the time before the trigger
         self.wait_for(lambda: look() > end)
-        load()
-        look()
-        asked = seen[-1]
+        with Perf() as perf:
+            load()
         service.process.send_signal(signal.SIGUSR1)
         self.wait_for(lambda: look() and self.flights(), limit=60)
         after = counts()
@@ -226,13 +261,9 @@ class Served(serve_live.ServeTest):
         trace = live.Trace(self.flights()[0])
         begin = trace.one("SELECT start FROM host")
         found = collections.Counter({key: row["count"] for key, row in sums(trace).items()})
-        first = next(c for t, c in seen if t >= begin)
         # the first sums of a flight came at a tick in its time, and begin at the tick before
         before = [c for t, c in seen if t < begin - 3 * 10 ** 9][-1]
-        for key in first:
-            with self.subTest(key=key):
-                self.assertGreaterEqual(found[key], asked[1][key] - first[key])
-                self.assertLessEqual(found[key], after[key] - before[key])
+        self.check_counts(found, perf, before, after)
 
 
 if __name__ == "__main__":

@@ -47,13 +47,6 @@ def weights(trace, event, since=0, until=1 << 62):
     return found
 
 
-class Attached(live.Recording):
-    """A recording that samples nothing: when it begins cannot be seen, only that it will soon."""
-
-    def has_begun(self):
-        return live.descriptors(self.pid, "bpf_link") > 0
-
-
 @unittest.skipIf(jdks.missing(), jdks.missing())
 class Made(live.LiveTest):
     def launch(self, version):
@@ -69,8 +62,7 @@ class Made(live.LiveTest):
     def record_once(self, version, numbers, how, wait):
         process = self.launch(version)
         words, env = how
-        recording = self.begin("-e", words, "-p", process.pid, env=live.clean_environment(**env),
-                               kind=live.Recording if "cpu" in words else Attached)
+        recording = self.begin("-e", words, "-p", process.pid, env=live.clean_environment(**env))
         time.sleep(wait)
         self.make(process, (1, 1, 1))
         since = time.clock_gettime_ns(time.CLOCK_BOOTTIME)

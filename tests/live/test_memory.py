@@ -17,7 +17,6 @@ import unittest
 
 import live
 from live import workload
-from sched_live import SchedRecording
 
 MIB = 1 << 20
 LIMIT = 64 * MIB
@@ -192,8 +191,7 @@ class Memory(live.LiveTest):
         run side by side, and each is one of the programs that the others record.
         """
         seconds = 600
-        recordings = {kind: self.begin("-a", *kind, kind=SchedRecording if "sched" in kind
-                                       else live.Recording) for kind in KINDS}
+        recordings = {kind: self.begin("-a", *kind) for kind in KINDS}
         storm = self.start(workload("storm"), seconds, 300, 100)
         programs = threading.Thread(target=self.run_programs, args=(time.monotonic() + seconds,))
         programs.start()

@@ -399,7 +399,9 @@ class Names(live.LiveTest):
         self.assertGreater(len(mine), 2)
         for line in mine:
             root = line.rsplit(" ", 1)[0].split(";")[1]
-            self.assertTrue(root.startswith("[truncated: ") or root in STARTS, line)
+            # a thread that ends has no memory any more
+            self.assertTrue(root.startswith("[truncated: ") or root == "[no address space]" or
+                            root in STARTS, line)
 
     def test_stacks_that_are_whole(self):
         """A program with frame pointers from its first instruction on has complete stacks."""

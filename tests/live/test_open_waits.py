@@ -13,7 +13,6 @@ import subprocess
 import time
 
 import live
-import sched_live
 import test_off_cpu
 from live import LONG, workload
 from test_off_cpu import WAITS
@@ -148,8 +147,7 @@ class OpenWaits(live.LiveTest):
         from the start of that part on.
         """
         forever, tids = self.run_forever()
-        recording = self.begin("-e", "off-cpu", "-p", forever.pid, "--keep", "2s",
-                               kind=sched_live.SchedRecording)
+        recording = self.begin("-e", "off-cpu", "-p", forever.pid, "--keep", "2s")
         folder = pathlib.Path(recording.path).parent
 
         def copies():

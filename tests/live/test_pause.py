@@ -29,13 +29,17 @@ COLLECTIONS = 250 # 5 s: more than the time to keep below
 
 
 class Pause(live.LiveTest):
+    @staticmethod
+    def samples(recording):
+        return live.descriptors(recording.pid, "perf_event") > SIDEBAND
+
     def pause(self, recording):
         recording.process.send_signal(signal.SIGUSR1)
-        self.wait_for(lambda: live.descriptors(recording.pid, "perf_event") <= SIDEBAND)
+        self.wait_for(lambda: not self.samples(recording))
 
     def resume(self, recording):
         recording.process.send_signal(signal.SIGUSR1)
-        self.wait_for(recording.has_begun)
+        self.wait_for(lambda: self.samples(recording))
 
     def run_program(self, name):
         """Run a program of this name for 0.3 s, with some sleep; return its process's number."""
@@ -175,9 +179,9 @@ class Pause(live.LiveTest):
         started = self.tmp / "started"
         recording = self.begin("-F", HZ, "--paused", "--", "sh", "-c",
                                f"touch {started}; exec {self.copy('loop', 'patient')} 600",
-                               kind=Waiting)
+                               kind=live.Waiting)
         self.wait_for(started.exists)
-        self.assertFalse(recording.has_begun())
+        self.assertFalse(self.samples(recording))
         self.resume(recording)
         first = self.run_program("first")
         trace = self.finish(recording)
@@ -186,18 +190,6 @@ class Pause(live.LiveTest):
         self.assertGreater(live.count(trace.stacks(comm="patient")), 0)
         self.assertEqual(trace.stacks(pid=first), []) # it is no child of the command
         self.check_account(trace)
-
-
-class Waiting(live.Recording):
-    """A recording that is ready, but does not sample yet."""
-
-    def __init__(self, *args, **more):
-        self.ready = False
-        super().__init__(*args, **more)
-        self.ready = True
-
-    def has_begun(self):
-        return not self.ready or super().has_begun()
 
 
 if __name__ == "__main__":

@@ -164,6 +164,7 @@ class Probes(live.LiveTest):
         recording = self.begin("-p", running.pid, "-e",
                                f"cpu,usdt:{self.program}:app:work__start/work__done")
         self.wait_for(lambda: counter() == 2) # of two probes
+        time.sleep(0.2) # thousands of rounds
         trace = self.finish_in_time(recording)
         self.assertGreater(trace.one("SELECT count(*) FROM span"), 0)
         self.wait_for(lambda: counter() == 0)
@@ -216,12 +217,13 @@ class Probes(live.LiveTest):
         as_nobody = ["setpriv", "--reuid", "nobody", "--clear-groups"]
         subprocess.run([*as_nobody, found[-1], "-D", folder / "data"], check=True, cwd=folder,
                        capture_output=True)
-        (self.tmp / "queries").write_text("select 1;\nselect count(*) from (select * from"
-                                          " generate_series(1, 100000) g order by -g) x;\n")
-        trace = self.record("-e", "runtime", "--", "sh", "-c", 'exec "$@" < ' +
-                            str(self.tmp / "queries"), "sh", *as_nobody,
-                            found[-1].with_name("postgres"), "--single", "-D", folder / "data",
-                            "postgres")
+        server = self.start(*as_nobody, found[-1].with_name("postgres"), "--single", "-D",
+                            folder / "data", "postgres", stdin=-1)
+        self.wait_for(lambda: os.readlink(f"/proc/{server.pid}/exe").endswith("/postgres"))
+        recording = self.begin("-e", "runtime", "-p", server.pid)
+        server.communicate(b"select 1;\nselect count(*) from (select * from"
+                           b" generate_series(1, 100000) g order by -g) x;\n", timeout=60)
+        trace = self.finish(recording)
         spans = trace.query(SPANS)
         self.assertEqual(len([s for s in named(spans, "postgresql:query") if s["end"]]), 2)
         self.assertEqual(len([s for s in named(spans, "postgresql:sort") if s["end"]]), 1)

@@ -160,7 +160,7 @@ class Units(UnitTest):
         """A hardened service from a file: whole stacks, names, timelines, wakers, losses."""
         self.start_loads()
         lines = [*self.lines, CALLS, *HARDENED, "Type=oneshot",
-                 f"ExecStart={SKEIN} record -e all -F 499 -d 3 -o {MADE}"]
+                 f"ExecStart={SKEIN} record -e all -F 499 -d 8 -o {MADE}"]
         unit = self.box.root / "etc/systemd/system/profile.service"
         unit.write_text("\n".join(["[Service]", *lines, ""]))
         self.box.run("systemctl", "daemon-reload")

@@ -35,7 +35,7 @@ START_TEST(within_the_budget_nothing_is_done)
 
 	begin(&m);
 	for (int i = 0; i < 1000; i++)
-		ck_assert_int_eq(take(&m, 64, 60), MEMORY_NOTHING);
+		ck_assert_int_eq(take(&m, 56, 50), MEMORY_NOTHING);
 	ck_assert_uint_eq(m.b.clamps, 0);
 	memory_budget_init(&m.b, 0, 3);
 	for (int i = 0; i < 1000; i++)
@@ -61,6 +61,28 @@ START_TEST(steps_come_in_their_order_until_none_is_left)
 }
 END_TEST
 
+/* In the last eighth the rate stays, and the other steps come ever less. */
+START_TEST(near_the_budget_the_rate_stays)
+{
+	struct measured m;
+	uint64_t before;
+
+	begin(&m);
+	ck_assert_int_eq(take(&m, 57, 30), MEMORY_FORGET);
+	ck_assert_int_eq(take(&m, 64, 30), MEMORY_REPLACE);
+	ck_assert_int_eq(take(&m, 64, 30), MEMORY_NOTHING);
+	ck_assert(!m.b.exceeded);
+	for (int i = 0; i < 24 * 3600 / INTERVAL; i++)
+		(void)take(&m, 60, 60);
+	ck_assert(!m.b.exceeded);
+	ck_assert_uint_eq(m.b.slower, 0);
+	before = m.b.clamps;
+	for (int i = 0; i < 10 * 3600 / INTERVAL; i++)
+		(void)take(&m, 60, 60);
+	ck_assert_uint_le(m.b.clamps - before, 22);
+}
+END_TEST
+
 START_TEST(small_helpers_are_not_replaced)
 {
 	struct measured m;
@@ -82,7 +104,7 @@ START_TEST(a_step_that_helps_is_the_last_one)
 	for (int i = 0; i < 20; i++) {
 		ck_assert_int_eq(take(&m, 70, 30), MEMORY_FORGET);
 		for (int k = 0; k < 10; k++)
-			ck_assert_int_eq(take(&m, 50 + k, 30), MEMORY_NOTHING);
+			ck_assert_int_eq(take(&m, 46 + k, 30), MEMORY_NOTHING);
 	}
 	ck_assert_uint_eq(m.b.slower, 0);
 }
@@ -117,7 +139,7 @@ START_TEST(the_rate_comes_back_after_a_calm_time)
 		(void)take(&m, 65, 30);
 	ck_assert_uint_eq(m.b.slower, 2);
 	for (int i = 0; i < 600; i++) /* within the budget, and not calm */
-		ck_assert_int_eq(take(&m, 60, 30), MEMORY_NOTHING);
+		ck_assert_int_eq(take(&m, 55, 30), MEMORY_NOTHING);
 	for (int i = 0; i < 14; i++)
 		faster += take(&m, 40, 30) == MEMORY_FASTER;
 	ck_assert_uint_eq(faster, 2);
@@ -160,6 +182,7 @@ START_TEST(an_old_helper_goes_first)
 END_TEST
 
 SUITE("memory budget", within_the_budget_nothing_is_done, an_old_helper_goes_first,
-      steps_come_in_their_order_until_none_is_left, small_helpers_are_not_replaced,
-      a_step_that_helps_is_the_last_one, what_does_not_help_is_done_ever_less,
-      the_rate_comes_back_after_a_calm_time, a_load_that_alternates_changes_the_rate_ever_less)
+      near_the_budget_the_rate_stays, steps_come_in_their_order_until_none_is_left,
+      small_helpers_are_not_replaced, a_step_that_helps_is_the_last_one,
+      what_does_not_help_is_done_ever_less, the_rate_comes_back_after_a_calm_time,
+      a_load_that_alternates_changes_the_rate_ever_less)

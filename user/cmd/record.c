@@ -306,8 +306,8 @@ static const struct option_spec record_options[] = {
 	{.name = "verbose",
 	 .letter = 'v',
 	 .type = OPTION_FLAG,
-	 .help = "Show more: the account of all samples, what was lost and why, and what "
-		 "recording cost.",
+	 .help = "Show more: when recording begins, the account of all samples, what was lost and "
+		 "why, and what recording cost.",
 	 .offset = MEMBER(verbose)},
 	{.name = NULL},
 };
@@ -636,7 +636,7 @@ static int capture_to_trace(struct recording *r, struct capture_summary *summary
 		ret = log_failure(1, &err);
 		goto out;
 	}
-	progress_line_begin(&r->progress, r->options.quiet);
+	progress_line_begin(&r->progress, r->options.quiet, r->options.verbose);
 	r->sink = sink;
 	ret = pipe_join(source, sink, &err);
 	limits_explain(&err, ret);

@@ -19,9 +19,20 @@
 /* Summaries of shorter recordings show no CPU share: most of it would be the start and the end. */
 #define LONG_ENOUGH (10 * NSEC_PER_SEC)
 
-void progress_line_begin(struct progress_line *l, bool quiet)
+void progress_line_begin(struct progress_line *l, bool quiet, bool announce)
 {
-	*l = (struct progress_line){.shown = !quiet && isatty(STDERR_FILENO)};
+	*l = (struct progress_line){.shown = !quiet && isatty(STDERR_FILENO),
+				    .announces = !quiet && announce};
+}
+
+/* Print once, for a script that waits for it, that the recording has begun or is ready to. */
+static void announce_recording(struct progress_line *l, const struct capture_progress *p)
+{
+	if (!l->announces || p->preparing || (p->waiting && l->waited))
+		return;
+	log_info("%s", p->waiting ? "not recording yet" : "recording");
+	l->announces = p->waiting;
+	l->waited = true;
 }
 
 /* Show the amount recorded so far, such as "12 samples, 345 switches, 6 probe events". */
@@ -61,6 +72,7 @@ void progress_line_print(struct progress_line *l, const struct capture_progress 
 {
 	char left[96], elapsed[32], whole[32] = "", recorded[128], lost[48] = "", count[32];
 
+	announce_recording(l, p);
 	if (l->shown && p->preparing && p->pending.tables) {
 		fprintf(stderr, "\r\033[Kpreparing: unwind tables of %s files",
 			show_count(p->pending.tables, count, sizeof(count)));

@@ -10,11 +10,14 @@
 
 struct progress_line {
 	bool shown; /* only on a terminal */
+	bool announces; /* say once that it waits to record, and once that it records */
+	bool waited; /* it has said that it waits */
 	uint64_t last; /* when the line was last drawn, ns since the start */
 	bool finishing;
 };
 
-void progress_line_begin(struct progress_line *l, bool quiet);
+/* announce: also print a line of its own when the recording begins, terminal or not. */
+void progress_line_begin(struct progress_line *l, bool quiet, bool announce);
 /* Show the progress. duration is the requested duration of the recording in ns; 0 if open. */
 void progress_line_print(struct progress_line *l, const struct capture_progress *p,
 			 uint64_t duration);

@@ -18,7 +18,7 @@
  * CPUs, 60 MiB): then pages that processes share are divided among them.
  */
 #define MEASURE_TIME (10 * NSEC_PER_SEC)
-#define NEAR_BUDGET 80 /* % */
+#define NEAR_BUDGET MEMORY_MARGIN /* % */
 /*
  * The part of the budget that a worker may keep of symbols, in eighths: with the default, 40 MiB.
  * Two compilers in a loop (clang, gcc) need 34, those of the kernel included; a worker with less

@@ -444,7 +444,7 @@ static int run_top_capture(struct top *t)
 		goto out;
 	}
 	recorder_raise_priority(RECORDER_NICE);
-	progress_line_begin(&t->progress, false);
+	progress_line_begin(&t->progress, false, false);
 	rc = recent_sink(&t->recent, t->options.window, &err);
 	if (!rc)
 		rc = pipe_join(source, t->recent, &err);

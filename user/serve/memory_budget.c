@@ -33,7 +33,7 @@ static enum memory_step step_after(const struct memory_budget *b, const struct m
 		return MEMORY_FORGET;
 	if (b->last < MEMORY_REPLACE && m->helper >= b->bytes / LARGE_PART)
 		return MEMORY_REPLACE;
-	return b->slower + 1 < b->rates ? MEMORY_SLOWER : MEMORY_NOTHING;
+	return m->bytes > b->bytes && b->slower + 1 < b->rates ? MEMORY_SLOWER : MEMORY_NOTHING;
 }
 
 static enum memory_step reduce_memory(struct memory_budget *b, const struct memory_measured *m)
@@ -41,13 +41,14 @@ static enum memory_step reduce_memory(struct memory_budget *b, const struct memo
 	const enum memory_step step = step_after(b, m);
 
 	b->calm_since = m->time;
+	b->exceeded = step == MEMORY_NOTHING && m->bytes > b->bytes;
 	if (step == MEMORY_NOTHING) {
-		if (!b->exceeded)
+		if (!b->at_end)
 			b->again = doubled(b->again, MEMORY_AGAIN_MOST);
-		b->exceeded = true;
+		b->at_end = true;
 		return step;
 	}
-	b->exceeded = false;
+	b->at_end = false;
 	b->last = step;
 	b->acted = m->time;
 	b->clamps++;
@@ -79,9 +80,9 @@ enum memory_step memory_budget_step(struct memory_budget *b, const struct memory
 {
 	if (!b->bytes)
 		return MEMORY_NOTHING;
-	if (m->bytes > b->bytes)
+	if (m->bytes > b->bytes - b->bytes / MEMORY_ROOM)
 		return reduce_memory(b, m);
-	b->exceeded = false;
+	b->exceeded = b->at_end = false;
 	if (m->bytes / MEMORY_MARGIN * 100 > b->bytes)
 		b->calm_since = m->time;
 	if (m->time < b->calm_since + b->calm)

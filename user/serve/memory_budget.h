@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Chooses what the service does so that it stays within its budget of memory. It is given only
- * measurements, and has no clock of its own. While a measurement is above the budget, it takes one
- * step for each:
+ * measurements, and has no clock of its own. While a measurement is above the budget but for an
+ * eighth, which leaves room for what comes until the next one, it takes one step for each:
  *
  * - MEMORY_FORGET: what is remembered and can be found again is forgotten, free memory is returned.
  * - MEMORY_REPLACE: a helper process is replaced, if it holds an eighth of the budget.
- * - MEMORY_SLOWER: the rate of samples goes down by one, as far as there is a lower one: records
- *   that wait, and what windows refer to, grow with it.
+ * - MEMORY_SLOWER, above the whole budget only: the rate of samples goes down by one, as far as
+ *   there is a lower one: records that wait, and what windows refer to, grow with it.
  *
  * A step that comes later than memory_budget.again after the one before begins with the first one
  * anew. When all steps have been taken and it is still too much, nothing is done for that time,
@@ -29,6 +29,7 @@
 #define MEMORY_CALM_MOST (3600 * MEMORY_SECOND)
 #define MEMORY_UP_AGAIN (600 * MEMORY_SECOND)
 #define MEMORY_MARGIN 80 /* % */
+#define MEMORY_ROOM 8 /* the part of the budget that is left */
 #define MEMORY_YOUNG (600 * MEMORY_SECOND)
 
 enum memory_step {
@@ -44,7 +45,8 @@ struct memory_budget {
 	unsigned int rates; /* number of rates of the clock */
 	unsigned int slower; /* steps down that hold: index of the highest rate that is allowed */
 	enum memory_step last; /* the last step of those above the budget */
-	bool exceeded; /* the last measurement was above the budget, and no step was left */
+	bool at_end; /* after the last measurement no step was left */
+	bool exceeded; /* and it was above the budget */
 	uint64_t acted; /* when the last step was taken, ns; 0: none was */
 	uint64_t again; /* ns */
 	uint64_t calm_since, calm; /* ns: since when it is calm, and how long it has to be */

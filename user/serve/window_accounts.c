@@ -3,6 +3,7 @@
 #include "serve/window_accounts.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* Samples of so many ns may be under way when the accounts are read, as in analyze/recent.c. */
 #define UNDER_WAY 300000000ULL
@@ -89,10 +90,10 @@ static uint64_t counted_since(uint64_t before, uint64_t now)
 	return now > before ? now - before : 0;
 }
 
-struct account window_accounts_get(const struct window_accounts *w, size_t i)
+bool window_accounts_get(struct window_accounts *w, size_t i, struct account *out)
 {
-	const struct window_account *a = &w->list.items[i];
-	struct account out = {
+	struct window_account *a = &w->list.items[i];
+	struct account now = {
 		.event = a->now.event,
 		.cpu = a->now.cpu,
 		.written = counted_since(a->begun.written, a->now.written),
@@ -102,8 +103,12 @@ struct account window_accounts_get(const struct window_accounts *w, size_t i)
 		.cut_off = counted_since(a->begun.cut_off, a->now.cut_off),
 	};
 
-	out.due = known_samples(&out) + a->lost - a->lost_begun + a->missing - a->missing_begun;
-	return out;
+	now.due = known_samples(&now) + a->lost - a->lost_begun + a->missing - a->missing_begun;
+	*out = now;
+	if (!memcmp(&a->put, &now, sizeof(now)))
+		return false;
+	a->put = now;
+	return true;
 }
 
 void window_accounts_next(struct window_accounts *w)
@@ -115,6 +120,12 @@ void window_accounts_next(struct window_accounts *w)
 		a->lost_begun = a->lost;
 		a->missing_begun = a->missing;
 	}
+}
+
+void window_accounts_again(struct window_accounts *w)
+{
+	for (size_t i = 0; i < w->list.count; i++)
+		w->list.items[i].put = (struct account){0};
 }
 
 void window_accounts_free(struct window_accounts *w)

@@ -14,6 +14,7 @@ struct window_account {
 	struct account now, begun; /* the last account, and that when the window began */
 	/* due samples that were lost, and those that this file found to be missing */
 	uint64_t lost, lost_begun, missing, missing_begun;
+	struct account put; /* what the file of the window has; zeroed: nothing */
 };
 
 struct window_accounts {
@@ -29,10 +30,11 @@ int window_accounts_take(struct window_accounts *w, const struct account *a);
 bool window_accounts_take_loss(struct window_accounts *w, struct loss *l);
 
 /*
- * Return what account number i (below w->list.count) has for the window so far. Samples that may be
- * under way are due in the next window.
+ * Set *out to what account number i (below w->list.count) has for the window so far. Samples that
+ * may be under way are due in the next window. Return whether it is new since the last call for the
+ * same file.
  */
-struct account window_accounts_get(const struct window_accounts *w, size_t i);
+bool window_accounts_get(struct window_accounts *w, size_t i, struct account *out);
 /*
  * Call this for each account at the end of a window of span ns, before window_accounts_get():
  * return how many of its samples count as not delivered from now on: due, but in no account and no
@@ -41,6 +43,8 @@ struct account window_accounts_get(const struct window_accounts *w, size_t i);
 uint64_t window_accounts_find_missing(struct window_accounts *w, size_t i, uint64_t span);
 /* Begin the next window. */
 void window_accounts_next(struct window_accounts *w);
+/* Begin a file of the window, which has nothing yet. */
+void window_accounts_again(struct window_accounts *w);
 void window_accounts_free(struct window_accounts *w);
 
 #endif

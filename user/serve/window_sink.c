@@ -199,6 +199,7 @@ static int begin_window(struct windows *w, uint64_t begin)
 	int ret = window_trace_open(&w->open, w->options.folder, begin, utc_of(w, begin), &err);
 
 	w->begin = begin;
+	window_accounts_again(&w->parts.accounts);
 	window_groups_again(&w->parts.groups);
 	handler_parts_again(&w->parts.handlers);
 	if (ret < 0) {
@@ -223,9 +224,10 @@ static int put_accounts_of_window(struct windows *w, struct window_trace *t, str
 	int ret = 0;
 
 	for (size_t i = 0; i < w->parts.accounts.list.count && !ret; i++) {
-		struct account a = window_accounts_get(&w->parts.accounts, i);
+		struct account a;
 
-		ret = put_account(t->writer, &a, err);
+		if (window_accounts_get(&w->parts.accounts, i, &a))
+			ret = put_account(t->writer, &a, err);
 	}
 	return ret;
 }
