@@ -126,7 +126,7 @@ class Serve(serve_live.ServeTest):
     def test_killed(self):
         """
         A killed service loses at most the last second, five times; the next one keeps the rest. The
-        service commits after 0.8 s at most, if it gets a CPU and the file system takes the data:
+        service commits after 0.92 s at most, if it gets a CPU and the file system takes the data:
         the time for which it waited for a CPU or a disk just before, or worked for itself, is
         allowed for. Samples come all the time, since `shares` burns.
         """

@@ -18,7 +18,13 @@
  */
 #define LIFE_PERIODS 10
 #define LIFE_INTERVAL (100 * NSEC_PER_MSEC)
+/*
+ * Mean interval otherwise: eight periods of the sampling clock, within these bounds (ns). At 19 Hz
+ * the reads cost more than the samples.
+ */
+#define QUIET_PERIODS 8
 #define QUIET_INTERVAL (250 * NSEC_PER_MSEC)
+#define QUIET_MAX (400 * NSEC_PER_MSEC)
 /*
  * Upper bound (ns) of the pause after a wake-up by a sample. If the period of the sampling clock is
  * longer, a random part of this bound is sufficient.
@@ -58,13 +64,22 @@ static uint64_t life_interval(const struct pace *p)
 	return mean > ATTENTIVE_MIN ? mean : ATTENTIVE_MIN;
 }
 
+static uint64_t quiet_interval(const struct pace *p)
+{
+	uint64_t mean = QUIET_PERIODS * p->period;
+
+	if (mean < QUIET_INTERVAL)
+		return QUIET_INTERVAL;
+	return mean < QUIET_MAX ? mean : QUIET_MAX;
+}
+
 static uint64_t mean_interval(const struct pace *p, uint64_t now, enum pace_finding found)
 {
 	if (now < p->attentive)
 		return attentive_interval(p);
 	if (now < p->lively)
 		return life_interval(p);
-	return found == PACE_QUIET && !p->filling ? QUIET_INTERVAL : LIFE_INTERVAL;
+	return found == PACE_QUIET && !p->filling ? quiet_interval(p) : LIFE_INTERVAL;
 }
 
 void pace_rings_read(struct pace *p, uint64_t now, enum pace_finding found)

@@ -44,7 +44,7 @@
  * capture_when.tick (ns): a killed service loses what came since the last tick, which is to be at
  * most a second, with the time that a tick takes and that of its records' order.
  */
-#define SERVE_TICK (800000000ULL)
+#define SERVE_TICK (920000000ULL)
 
 #define STATUS_TIME (10 * NSEC_PER_SEC) /* between two messages about the state to systemd */
 
