@@ -115,7 +115,7 @@ class Interrupts(Counted):
         return ret
 
     def test_counts(self):
-        """At least what perf counts in the recording, and at most what the kernel counts with it."""
+        """At least what perf counts meanwhile, and at most what the kernel counts around it."""
         outer = counts()
         recording = self.begin("-a", "-e", "cpu,interrupts", "--interrupt-min", "0")
         with Perf() as perf:

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#define REPLACED_MOST 2 /* helpers, one after the other: that of names, that of memory */
 #define LARGE_PART 8 /* of the budget: what a helper has to hold to be worth replacing */
 
 void memory_budget_init(struct memory_budget *b, uint64_t bytes, unsigned int rates)
@@ -31,7 +32,8 @@ static enum memory_step step_after(const struct memory_budget *b, const struct m
 {
 	if (!b->acted || m->time >= b->acted + b->again)
 		return MEMORY_FORGET;
-	if (b->last < MEMORY_REPLACE && m->helper >= b->bytes / LARGE_PART)
+	if (b->last <= MEMORY_REPLACE && b->replaced < REPLACED_MOST &&
+	    m->helper >= b->bytes / LARGE_PART)
 		return MEMORY_REPLACE;
 	return m->bytes > b->bytes && b->slower + 1 < b->rates ? MEMORY_SLOWER : MEMORY_NOTHING;
 }
@@ -49,6 +51,7 @@ static enum memory_step reduce_memory(struct memory_budget *b, const struct memo
 		return step;
 	}
 	b->at_end = false;
+	b->replaced = step == MEMORY_FORGET ? 0 : b->replaced + (step == MEMORY_REPLACE);
 	b->last = step;
 	b->acted = m->time;
 	b->clamps++;

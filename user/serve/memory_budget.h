@@ -5,7 +5,7 @@
  * eighth, which leaves room for what comes until the next one, it takes one step for each:
  *
  * - MEMORY_FORGET: what is remembered and can be found again is forgotten, free memory is returned.
- * - MEMORY_REPLACE: a helper process is replaced, if it holds an eighth of the budget.
+ * - MEMORY_REPLACE, up to twice: a helper process is replaced, if it holds an eighth of the budget.
  * - MEMORY_SLOWER, above the whole budget only: the rate of samples goes down by one, as far as
  *   there is a lower one: records that wait, and what windows refer to, grow with it.
  *
@@ -45,6 +45,7 @@ struct memory_budget {
 	unsigned int rates; /* number of rates of the clock */
 	unsigned int slower; /* steps down that hold: index of the highest rate that is allowed */
 	enum memory_step last; /* the last step of those above the budget */
+	unsigned int replaced; /* helpers since the last MEMORY_FORGET */
 	bool at_end; /* after the last measurement no step was left */
 	bool exceeded; /* and it was above the budget */
 	uint64_t acted; /* when the last step was taken, ns; 0: none was */
