@@ -12,7 +12,7 @@
 	 .values = record_events_word, .list = true, \
 	 .help = "What windows have besides samples, as with 'skein record -e': sched (which " \
 		 "thread had each CPU, and which woke which), off-cpu (also stacks of waits), " \
-		 "gc, jvm, python, runtime interrupts and so on. Default: samples alone."}
+		 "gc, jvm, python, runtime, interrupts and so on. Default: samples alone."}
 
 /*
  * Check the events of windows and of flights. Return 0 or an exit status, after an error message.
