@@ -71,8 +71,10 @@ class JavaHostile(live.LiveTest):
         subprocess.run(["gcc", "-O2", "-g", "-rdynamic", "-I", live.ROOT, "-I", live.ROOT / "user",
                         "-I", live.ROOT / "tests" / "unit", "-o", fake,
                         jdks.SOURCES / "fake_jvm.c", "-lpthread"], check=True)
-        recording = self.begin("-a", "-F", FREQUENCY)
+        # a JVM is known before: a fake runs for less time than the first one takes to be known
         honest, pids = self.honest(), {}
+        self.wait_for(lambda: "libjvm.so" in pathlib.Path(f"/proc/{honest.pid}/maps").read_text())
+        recording = self.begin("-a", "-F", FREQUENCY)
         began = time.monotonic()
         for kind in FAKES:
             process = self.start(fake, SECONDS, kind)
