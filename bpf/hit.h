@@ -35,8 +35,8 @@ static __always_inline struct wire_hit_stacks *hit_stacks_of(struct wire_probe_c
 }
 
 /*
- * Maximum time (ns) that one timed hit counts: when it took longer, another thread, an interrupt or
- * the host had the CPU meanwhile.
+ * Maximum time (ns) that one timed hit counts. A thread may be preempted in a hit, and the time of
+ * others would count 61 times.
  */
 #define HIT_TIME_MAX 50000
 

@@ -110,7 +110,10 @@ int live_handlers_record(struct live *l, const struct ordered_record *r, struct 
 	return ret ? ret : put_span(l->sink, &span, err);
 }
 
-/* Read the sums of a slot of a CPU, since the recording began. before: what was put of them. */
+/*
+ * Read the sums of a slot of a CPU, since the recording began. before: what was put of them; the
+ * longest run is the longer of that one and of those since.
+ */
 static struct handler read_handler_sums(struct live *l, unsigned int cpu, uint32_t slot,
 					const struct handler_sums_put *before)
 {

@@ -29,7 +29,7 @@
 #define MEMORY_CALM_MOST (3600 * MEMORY_SECOND)
 #define MEMORY_UP_AGAIN (600 * MEMORY_SECOND)
 #define MEMORY_MARGIN 80 /* % */
-#define MEMORY_ROOM 8 /* the part of the budget that is left */
+#define MEMORY_ROOM 8 /* one part in so many of the budget is left as room */
 #define MEMORY_YOUNG (600 * MEMORY_SECOND)
 
 enum memory_step {
