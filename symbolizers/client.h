@@ -204,7 +204,11 @@ struct symbolizer_events {
 	/* probes of the user, for symbolizer_request_probes(); they must outlive the symbolizer */
 	const struct probe_pattern *patterns;
 	unsigned int pattern_count; /* at most PROBE_PATTERNS_MAX */
-	uint64_t memory; /* bytes of symbol tables that a worker keeps; 0: 64 MiB */
+	/*
+	 * bytes of symbol tables that a worker keeps, and of names from the memory of processes;
+	 * 0: 64 MiB
+	 */
+	uint64_t memory;
 	/* forks the workers; started after patterns were set; NULL: the caller is forked */
 	struct fork_server *forks;
 };
@@ -501,5 +505,11 @@ unsigned int symbolizer_pids(struct symbolizer *s, pid_t out[static SYMBOLIZER_W
  * that only the worker had are lost. Return whether there is such a worker.
  */
 bool symbolizer_replace_worker(struct symbolizer *s, pid_t pid);
+/*
+ * Let the worker with that pid, and those that replace it, keep so many bytes (as
+ * symbolizer_events.memory): it forgets what is more, and returns free memory to the system. Return
+ * whether there is such a worker.
+ */
+bool symbolizer_limit_worker(struct symbolizer *s, pid_t pid, uint64_t bytes);
 
 #endif

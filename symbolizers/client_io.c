@@ -650,6 +650,15 @@ static bool is_worker_busy(const struct symbolizer *s)
 	return ns >= BUSY_MAX;
 }
 
+static int send_limit(struct symbolizer *s)
+{
+	const struct message m = {.type = MESSAGE_LIMIT, .object = s->options.memory};
+	int ret = s->limit_unsent ? message_send_now(s->worker.socket, &m, NULL, 0, -1) : 0;
+
+	s->limit_unsent = s->limit_unsent && ret;
+	return ret;
+}
+
 /*
  * Send requests as far as possible. Return 0, or a negative errno after which the worker must be
  * killed.
@@ -657,7 +666,7 @@ static bool is_worker_busy(const struct symbolizer *s)
 static int send_waiting(struct symbolizer *s)
 {
 	struct fair_owner *w;
-	int ret = 0;
+	int ret = send_limit(s);
 
 	while (!ret && !is_worker_busy(s) && (w = fair_next_owner(&s->waiting))) {
 		struct request *r = (struct request *)fair_first(w);

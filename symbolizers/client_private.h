@@ -108,10 +108,15 @@ struct symbolizer {
 	struct fair waiting;
 	struct symbolizer *others[OTHER_SYMBOLIZERS]; /* NULL: not started yet */
 	bool is_other; /* it belongs to another symbolizer, and to its cache */
-	uint64_t pending, gathered, tables_pending, keys_pending, inspections, sequence;
+	uint64_t pending, gathered, inspections, sequence;
+	struct {
+		uint64_t tables,
+			keys; /* pending requests about unwind tables; of those, for keys */
+	} unwind;
 	struct table_cache *cache; /* NULL: none */
 	unsigned int files;
-	struct worker_options options;
+	struct worker_options options; /* as a worker that starts now gets them */
+	bool limit_unsent; /* the present worker does not know options.memory yet */
 
 	struct helper worker;
 

@@ -43,8 +43,8 @@ int symbolizer_request_table(struct symbolizer *s, uint64_t object)
 	if (ret < 0)
 		return ret;
 	o->requests.table = true;
-	s->tables_pending++;
-	s->keys_pending += keyed;
+	s->unwind.tables++;
+	s->unwind.keys += keyed;
 	return 0;
 }
 
@@ -83,12 +83,12 @@ uint64_t symbolizer_tables_pending(const struct symbolizer *s)
 {
 	const struct symbolizer *memory = s->others[OTHER_MEMORY];
 
-	return s->tables_pending + (memory ? memory->tables_pending : 0);
+	return s->unwind.tables + (memory ? memory->unwind.tables : 0);
 }
 
 uint64_t symbolizer_keys_pending(const struct symbolizer *s)
 {
-	return s->keys_pending;
+	return s->unwind.keys;
 }
 
 static bool is_whole_table(const struct queue_item *item, const void *context)
@@ -112,8 +112,8 @@ void symbolizer_drop_tables(struct symbolizer *s)
 
 		while ((r = request_dequeue(&theirs))) {
 			r->object->requests.table = false;
-			s->tables_pending--;
-			s->keys_pending -= r->type == MESSAGE_KEY;
+			s->unwind.tables--;
+			s->unwind.keys -= r->type == MESSAGE_KEY;
 			request_free(r);
 		}
 	}
@@ -131,8 +131,8 @@ void request_end_table(struct symbolizer *s, struct request *r, int status,
 		return;
 	}
 	o->requests.table = false;
-	s->tables_pending--;
-	s->keys_pending -= r->type == MESSAGE_KEY;
+	s->unwind.tables--;
+	s->unwind.keys -= r->type == MESSAGE_KEY;
 	if (status < 0 && !o->forgotten)
 		s->stats.tables_failed++;
 	if (s->events.table && !o->forgotten)
@@ -164,7 +164,7 @@ static void lookup_cached_table(struct symbolizer *s, struct request *r)
 		request_end_table(s, r, -ECANCELED, NULL);
 		return;
 	}
-	s->keys_pending--;
+	s->unwind.keys--;
 	r->type = MESSAGE_TABLE;
 	r->wants_key = true;
 	request_schedule(s, r);
@@ -297,6 +297,21 @@ bool symbolizer_replace_worker(struct symbolizer *s, pid_t pid)
 	if (!helper_is_running(&s->worker) || s->worker.pid != pid)
 		return false;
 	client_end_worker(s);
+	helper_wake(&s->worker);
+	return true;
+}
+
+bool symbolizer_limit_worker(struct symbolizer *s, pid_t pid, uint64_t bytes)
+{
+	struct symbolizer *other;
+
+	FOR_EACH_OTHER (s, other)
+		if (symbolizer_limit_worker(other, pid, bytes))
+			return true;
+	if (!helper_is_running(&s->worker) || s->worker.pid != pid)
+		return false;
+	s->options.memory = bytes;
+	s->limit_unsent = true;
 	helper_wake(&s->worker);
 	return true;
 }

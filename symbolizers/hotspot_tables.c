@@ -4,20 +4,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/vector.h"
 #include "symbolizers/hotspot_tables.h"
 
 #define STRIDE_MAX 256 /* bytes of one entry; JDK 17 to 25 have 16 to 48 */
 
+/* Texts stand one after the other in blocks, since there are thousands, most of them short. */
+#define TEXT_BLOCK (16u << 10)
+
+_Static_assert(HOTSPOT_TEXT_MAX <= TEXT_BLOCK, "a block has room for a text");
+
 struct hotspot_tables {
 	VECTOR(struct hotspot_entry) entries; /* sorted by compare_entries() */
+	VECTOR(char *) texts; /* blocks */
+	size_t used; /* bytes of the last block */
 };
+
+/* Texts that were added of late, by a hash: names of types stand in many entries. */
+#define RECENT_TEXTS 1024
 
 /* Reads the tables; the objects' values are here. */
 struct table_reader {
 	struct hotspot_blocks memory;
 	uint64_t value[HOTSPOT_OBJECTS];
 	struct hotspot_tables *out;
+	const char *recent[RECENT_TEXTS];
 	struct error *err;
 };
 
@@ -90,12 +102,41 @@ static int check_shape(struct table_reader *r, const struct table_shape *s)
 	return 0;
 }
 
-/*
- * Read the text that a member points to; *out belongs to the caller. No member and a null pointer
- * are the empty text.
- */
+static const char *add_table_text(struct hotspot_tables *t, const char *text, size_t size)
+{
+	char *block = t->texts.count ? t->texts.items[t->texts.count - 1] : NULL, *at;
+
+	if (!block || size > TEXT_BLOCK - t->used) {
+		block = malloc(TEXT_BLOCK);
+		if (!block || vector_push(&t->texts, block) < 0) {
+			free(block);
+			return NULL;
+		}
+		t->used = 0;
+	}
+	at = block + t->used;
+	memcpy(at, text, size);
+	t->used += size;
+	return at;
+}
+
+/* Return a text in the tables that is the same. Return NULL without memory. */
+static const char *keep_text(struct table_reader *r, const char *text)
+{
+	const size_t size = strlen(text) + 1;
+	const char **recent;
+	unsigned int hash;
+
+	HASH_VALUE(text, size, hash);
+	recent = &r->recent[hash % RECENT_TEXTS];
+	if (!*recent || strcmp(*recent, text) != 0)
+		*recent = add_table_text(r->out, text, size);
+	return *recent;
+}
+
+/* Read the text that a member points to. No member and a null pointer are the empty text. */
 static int read_member_text(struct table_reader *r, const struct raw_entry *raw, int member,
-			    char **out)
+			    const char **out)
 {
 	uint64_t address = member < 0 ? 0 : raw_member(r, raw, member, 8);
 	char text[HOTSPOT_TEXT_MAX] = "";
@@ -105,21 +146,14 @@ static int read_member_text(struct table_reader *r, const struct raw_entry *raw,
 		ret = hotspot_blocks_read_text(&r->memory, text, sizeof(text), address);
 	if (ret)
 		return ret == -ENOMEM ? ret : -EINVAL;
-	*out = strdup(text);
+	*out = keep_text(r, text);
 	return *out ? 0 : -ENOMEM;
-}
-
-static void free_entry(struct hotspot_entry *e)
-{
-	free((char *)e->type);
-	free((char *)e->name);
-	free((char *)e->text);
 }
 
 static int make_entry(struct table_reader *r, const struct table_shape *s,
 		      const struct raw_entry *raw, struct hotspot_entry *out)
 {
-	char *type = NULL, *name = NULL, *text = NULL;
+	const char *type = NULL, *name = NULL, *text = NULL;
 	bool is_static = s->is_static >= 0 && raw_member(r, raw, s->is_static, 4);
 	int ret = read_member_text(r, raw, s->type, &type);
 
@@ -143,8 +177,6 @@ static int add_entry(struct table_reader *r, const struct table_shape *s,
 
 	if (!ret)
 		ret = vector_push(&r->out->entries, e);
-	if (ret)
-		free_entry(&e);
 	return ret == -EINVAL ? invalid_table(r, s, "a name cannot be read") : ret;
 }
 
@@ -228,17 +260,26 @@ int hotspot_tables_read(struct hotspot_tables **out, const struct hotspot_object
 	}
 	qsort(r.out->entries.items, r.out->entries.count, sizeof(*r.out->entries.items),
 	      compare_entries);
+	vector_fit(&r.out->entries);
 	*out = r.out;
 	return 0;
 }
 
 void hotspot_tables_free(struct hotspot_tables *t)
 {
-	for (size_t i = 0; t && i < t->entries.count; i++)
-		free_entry(&t->entries.items[i]);
-	if (t)
-		vector_free(&t->entries);
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->texts.count; i++)
+		free(t->texts.items[i]);
+	vector_free(&t->texts);
+	vector_free(&t->entries);
 	free(t);
+}
+
+size_t hotspot_tables_bytes(const struct hotspot_tables *t)
+{
+	return sizeof(*t) + t->entries.capacity * sizeof(*t->entries.items) +
+	       t->texts.count * TEXT_BLOCK;
 }
 
 size_t hotspot_tables_count(const struct hotspot_tables *t)

@@ -99,6 +99,8 @@ struct hotspot_tables;
 int hotspot_tables_read(struct hotspot_tables **out, const struct hotspot_objects *objects,
 			hotspot_read_fn *read, void *context, struct error *err);
 void hotspot_tables_free(struct hotspot_tables *t);
+/* Return the bytes of memory in use. */
+size_t hotspot_tables_bytes(const struct hotspot_tables *t);
 
 /* Return the number of entries, or an entry by its number in the order of kind, type and name. */
 size_t hotspot_tables_count(const struct hotspot_tables *t);

@@ -28,6 +28,7 @@ enum message_type {
 	MESSAGE_DEBUG, /* fd of a separate debug file */
 	MESSAGE_SYMBOL, /* struct message_symbol and its name: an added kernel symbol */
 	MESSAGE_FORGET, /* free the object */
+	MESSAGE_LIMIT, /* object: the bytes of worker_options.memory from now on; no reply */
 	MESSAGE_READ, /* reply: FACTS */
 	MESSAGE_REFRESH, /* fd, which may be missing; reply: FACTS */
 	/*

@@ -17,6 +17,8 @@ void symtab_free(struct symtab *t)
 	vector_free(&t->ranges);
 	vector_free(&t->names);
 	vector_free(&t->spans);
+	name_blocks_free(t->packed);
+	t->packed = NULL;
 }
 
 int64_t symtab_add_name(struct symtab *t, const char *name, size_t length)
@@ -200,6 +202,7 @@ bool symtab_find(const struct symtab *t, uint64_t address, struct found_symbol *
 {
 	size_t low = 0, high = t->spans.count;
 	const struct symbol_span *p;
+	const char *name;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -214,8 +217,11 @@ bool symtab_find(const struct symtab *t, uint64_t address, struct found_symbol *
 	p = &t->spans.items[low - 1];
 	if (address - p->start >= p->length)
 		return false;
+	name = t->packed ? name_blocks_get(t->packed, p->name) : t->names.items + p->name;
+	if (!name)
+		return false;
 	*out = (struct found_symbol){
-		.name = t->names.items + p->name,
+		.name = name,
 		.start = p->start - p->back,
 		.size = p->size,
 		.flags = SYMBOL_FOUND,
@@ -226,5 +232,6 @@ bool symtab_find(const struct symtab *t, uint64_t address, struct found_symbol *
 size_t symtab_bytes(const struct symtab *t)
 {
 	return t->ranges.capacity * sizeof(*t->ranges.items) + t->names.capacity +
-	       t->spans.capacity * sizeof(*t->spans.items);
+	       t->spans.capacity * sizeof(*t->spans.items) +
+	       (t->packed ? name_blocks_bytes(t->packed) : 0);
 }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/vector.h"
+#include "symbolizers/name_blocks.h"
 
 /*
  * Bounds against hostile files: the most ranges and bytes of names of a table, beyond which adding
@@ -42,10 +43,13 @@ struct symtab {
 	VECTOR(struct symbol_range) ranges;
 	VECTOR(char) names;
 	VECTOR(struct symbol_span) spans;
+	/* NULL, or in place of names, after symtab_pack(): spans[].name are of name_blocks_add() */
+	struct name_blocks *packed;
 };
 
 struct found_symbol {
-	const char *name; /* name as in the file, with a NUL; owned by the table */
+	/* as in the file, with a NUL; owned by the table, until the next symtab_find() in it */
+	const char *name;
 	uint64_t start, size;
 	unsigned int flags; /* enum symbol_flag */
 };
@@ -74,8 +78,14 @@ int symtab_build(struct symtab *t);
 void symtab_seal(struct symtab *t);
 
 /*
+ * symtab_pack.c: of a table that is sealed, keep only the names that can be found, and keep these
+ * compressed. The table may be packed already. Without memory, it stays as it is.
+ */
+void symtab_pack(struct symtab *t);
+
+/*
  * Find the function at address and set out->flags to SYMBOL_FOUND. Return false, with *out
- * untouched, if there is none.
+ * untouched, if there is none, or no memory for its packed name.
  */
 bool symtab_find(const struct symtab *t, uint64_t address, struct found_symbol *out);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The worker: receive requests, send replies, and limit the memory of the objects' tables. */
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,6 +28,8 @@
  * recently used ones are dropped, and read again on request.
  */
 #define TABLES_MAX (64u << 20)
+/* What is kept of the memory of processes may take, of Python and Java each: a part of that. */
+#define RUNTIME_PART 2
 /*
  * When one file alone has exceeded the memory of a worker of sources this many times, lookups do
  * not open the file again.
@@ -64,9 +67,10 @@ struct worker {
 	int socket;
 	unsigned int files; /* number of open descriptors of objects and messages */
 	struct worker_options options;
-	size_t bytes; /* bytes of the tables of all objects */
+	size_t bytes; /* bytes of the tables of all objects, without the next two */
 	struct worker_object *objects;
-	struct code_cache codes; /* code objects; their memory is not counted in bytes */
+	struct code_cache codes; /* of Python */
+	size_t java_bytes; /* worker_java_bytes() of all JVMs */
 	struct demangler *demangler;
 	struct heartbeat heartbeat;
 	struct demangle_cost unknown_cost; /* cost of demangling names without an object */
@@ -140,6 +144,11 @@ static void worker_object_touch(struct worker *w, struct worker_object *o)
 	HASH_TO_END(hh, w->objects, o);
 }
 
+static uint64_t memory_limit(const struct worker *w)
+{
+	return w->options.memory ? w->options.memory : TABLES_MAX;
+}
+
 /*
  * While all tables together exceed their maximum, drop the least recently used table. The current
  * object's table stays, and the kernel's, since its added symbols are in no file. Code objects have
@@ -147,7 +156,7 @@ static void worker_object_touch(struct worker *w, struct worker_object *o)
  */
 static void limit_symbol_tables(struct worker *w, const struct worker_object *current)
 {
-	const uint64_t most = w->options.memory ? w->options.memory : TABLES_MAX;
+	const uint64_t most = memory_limit(w);
 	struct worker_object *o, *next;
 
 	HASH_ITER (hh, w->objects, o, next) {
@@ -158,6 +167,36 @@ static void limit_symbol_tables(struct worker *w, const struct worker_object *cu
 	}
 }
 
+/*
+ * While tables and names of all JVMs exceed their maximum, drop those of the least recently used
+ * JVM. Of one JVM, worker_java_find() drops the oldest names, too.
+ */
+static void limit_java_names(struct worker *w)
+{
+	const uint64_t most = memory_limit(w) / RUNTIME_PART;
+	struct worker_object *o, *next;
+
+	HASH_ITER (hh, w->objects, o, next) {
+		struct java_process *p = &o->table.java;
+		size_t rest;
+
+		if (w->java_bytes <= most)
+			break;
+		if (o->kind != OBJECT_JAVA)
+			continue;
+		rest = w->java_bytes - worker_java_bytes(p);
+		worker_java_trim(p, rest < most ? most - rest : 0);
+		w->java_bytes = rest + worker_java_bytes(p);
+	}
+}
+
+static void limit_memory(struct worker *w)
+{
+	limit_symbol_tables(w, NULL);
+	worker_python_limit(&w->codes, memory_limit(w) / RUNTIME_PART);
+	limit_java_names(w);
+}
+
 static void account_symbol_table(struct worker *w, struct worker_object *o)
 {
 	w->bytes -= o->bytes;
@@ -166,6 +205,17 @@ static void account_symbol_table(struct worker *w, struct worker_object *o)
 		   : is_of_runtime(o)	      ? 0
 					      : perfmap_bytes(&o->table.perfmap);
 	w->bytes += o->bytes;
+}
+
+/* A service keeps names packed; a recording, which does not last, saves the time that it takes. */
+static void pack_object_names(const struct worker *w, struct worker_object *o)
+{
+	if (!w->options.memory)
+		return;
+	if (o->kind == OBJECT_ELF)
+		symtab_pack(&o->table.elf.symbols);
+	else if (o->kind == OBJECT_KERNEL)
+		symtab_pack(&o->table.kernel.symbols);
 }
 
 /*
@@ -202,6 +252,8 @@ static void read_object(struct worker *w, struct worker_object *o)
 	o->facts = facts;
 	if (o->bad && o->kind == OBJECT_ELF)
 		elf_free(&o->table.elf);
+	else
+		pack_object_names(w, o);
 	account_symbol_table(w, o);
 	limit_symbol_tables(w, o);
 }
@@ -558,11 +610,10 @@ static void reply_about_file(struct worker *w, const struct message *m,
 		_exit(1);
 }
 
-/* Process one message. A handler that keeps *fd sets it to -1. */
-static void worker_handle_message(struct worker *w, const struct message *m, size_t size, int *fd)
+/* Process one message about an object, which may be NULL. */
+static void handle_object_message(struct worker *w, struct worker_object *o,
+				  const struct message *m, size_t size, int *fd)
 {
-	struct worker_object *o = worker_object_lookup(w, m->object);
-
 	w->heartbeat.object = m->object;
 	w->heartbeat.sequence = m->sequence;
 	switch (m->type) {
@@ -635,6 +686,30 @@ static void worker_handle_message(struct worker *w, const struct message *m, siz
 	}
 }
 
+/* Return the bytes of an object that count for w->java_bytes; o may be NULL. */
+static size_t java_bytes_of(const struct worker_object *o)
+{
+	return o && o->kind == OBJECT_JAVA ? worker_java_bytes(&o->table.java) : 0;
+}
+
+/* Process one message. A handler that keeps *fd sets it to -1. */
+static void worker_handle_message(struct worker *w, const struct message *m, size_t size, int *fd)
+{
+	struct worker_object *o;
+
+	if (m->type == MESSAGE_LIMIT) {
+		w->options.memory = m->object;
+		limit_memory(w);
+		malloc_trim(0);
+		return;
+	}
+	o = worker_object_lookup(w, m->object);
+	w->java_bytes -= java_bytes_of(o);
+	handle_object_message(w, o, m, size, fd);
+	w->java_bytes += java_bytes_of(worker_object_lookup(w, m->object));
+	limit_java_names(w);
+}
+
 /*
  * Bytes of address space of a worker of sources beyond its memory for files: for its stack,
  * messages and names, and for libdw and the allocator, which take memory in large blocks. Without
@@ -679,7 +754,7 @@ void worker_main(int socket, int parent, const struct worker_options *options)
 	w->socket = 0;
 	w->heartbeat.socket = 0;
 	TAILQ_INIT(&w->codes.used);
-	w->codes.most = options->memory ? options->memory / CODES_PART : CODES_BYTES_MAX;
+	limit_memory(w);
 	while ((size = message_receive(w->socket, &m, w->payload, &fd, 0)) >= 0) {
 		if (fd >= 0)
 			w->files++;

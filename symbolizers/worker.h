@@ -27,8 +27,8 @@ struct worker_options {
 	enum worker_kind kind;
 	unsigned int files_max; /* the most files to keep open */
 	/*
-	 * bytes that a worker of sources may use; of another worker, bytes of symbol tables that it
-	 * keeps, 0: as many as for a recording
+	 * bytes that a worker of sources may use; of another worker, bytes that it keeps of symbol
+	 * tables, and of names from the memory of processes, 0: as many as for a recording
 	 */
 	uint64_t memory;
 	/* the user's probes; the child that is forked has a copy of them */

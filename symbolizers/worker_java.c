@@ -65,7 +65,8 @@ static int read_tables(struct java_process *p, int fd, struct error *err)
 	ret = hotspot_tables_read(&t, &p->objects, read_java_memory, &fd, err);
 	if (ret)
 		return ret;
-	ret = hotspot_names_new(&p->names, t, err);
+	if (!p->names)
+		ret = hotspot_names_new(&p->names, t, err);
 	if (ret)
 		hotspot_tables_free(t);
 	else
@@ -126,12 +127,15 @@ int worker_reply_jvm_table(int socket, const struct message *request, struct jav
 {
 	struct jvm_facts *f = p->once ? NULL : calloc(1, sizeof(*f));
 	struct error err;
+	int ret;
 
 	if (f)
 		(void)read_jvm(p, f, fd, &err);
 	free(f);
-	return worker_reply_made_table(socket, request, p->once ? p->once->table : NULL,
-				       p->once ? p->once->table_bytes : 0);
+	ret = worker_reply_made_table(socket, request, p->once ? p->once->table : NULL,
+				      p->once ? p->once->table_bytes : 0);
+	forget_once(p); /* hardly ever requested twice */
+	return ret;
 }
 
 int worker_reply_jvm(int socket, const struct message *request, struct java_process *p, int fd)
@@ -303,6 +307,28 @@ unsigned int worker_java_find(struct hotspot_frame out[HOTSPOT_FRAMES_MAX], stru
 		return 0;
 	*flags = PLACE_KNOWN | (out[0].inferred ? PLACE_INFERRED : 0);
 	return (unsigned int)count;
+}
+
+static void drop_tables(struct java_process *p)
+{
+	hotspot_tables_free(p->tables);
+	p->tables = NULL;
+}
+
+size_t worker_java_bytes(const struct java_process *p)
+{
+	return (p->names ? hotspot_names_bytes(p->names) : 0) +
+	       (p->tables ? hotspot_tables_bytes(p->tables) : 0);
+}
+
+void worker_java_trim(struct java_process *p, size_t limit)
+{
+	const size_t tables = p->tables ? hotspot_tables_bytes(p->tables) : 0;
+
+	if (p->names)
+		hotspot_names_trim(p->names, limit > tables ? limit - tables : 0);
+	if (worker_java_bytes(p) > limit)
+		drop_tables(p);
 }
 
 static uint16_t put_java_text(char **at, const char *text)

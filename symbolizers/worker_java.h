@@ -12,9 +12,10 @@
 /* One JVM. Zeroed memory is a JVM of which nothing is known yet. */
 struct java_process {
 	struct hotspot_objects objects; /* addresses in the process */
-	struct hotspot_tables *tables; /* NULL: not read yet */
-	struct hotspot_names *names; /* NULL: the tables are not read, or lack an entry */
-	struct hotspot_once *once; /* NULL: not read yet, or not understood */
+	struct hotspot_tables *tables; /* NULL: not read yet, or dropped, to be read again */
+	struct hotspot_names *names; /* NULL: the tables were not read yet, or lack an entry */
+	/* from the facts until the table is requested; NULL: not read yet, or not understood */
+	struct hotspot_once *once;
 	struct hotspot_layout layout; /* zeroed: not read yet */
 };
 
@@ -60,6 +61,14 @@ int worker_reply_jvm_table(int socket, const struct message *request, struct jav
  */
 unsigned int worker_java_find(struct hotspot_frame out[HOTSPOT_FRAMES_MAX], struct java_process *p,
 			      int fd, const struct message_lookup *q, uint32_t *flags);
+
+/* Return the bytes that are kept of a JVM: its tables, and names. */
+size_t worker_java_bytes(const struct java_process *p);
+/*
+ * Drop what can be read again, as long as the JVM lives, until these bytes are at most limit: the
+ * oldest names, then the tables.
+ */
+void worker_java_trim(struct java_process *p, size_t limit);
 
 /*
  * Write the record (struct message_place and its texts) of one method of an address; NULL: an empty

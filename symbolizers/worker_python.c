@@ -166,8 +166,14 @@ static void limit_code_cache(struct code_cache *all, const struct cached_code *c
 {
 	struct cached_code *c;
 
-	while (all->bytes > all->most && (c = TAILQ_FIRST(&all->used)) != current)
+	while (all->bytes > all->most && (c = TAILQ_FIRST(&all->used)) && c != current)
 		forget_code(all, c);
+}
+
+void worker_python_limit(struct code_cache *all, size_t most)
+{
+	all->most = most;
+	limit_code_cache(all, NULL);
 }
 
 static size_t put_code_text(char *to, const char *text)

@@ -10,11 +10,6 @@
 #include "symbolizers/python_code.h"
 #include "symbolizers/worker_tables.h"
 
-/* Maximum bytes of the code objects of all processes that are kept, unless options have another. */
-#define CODES_BYTES_MAX (32u << 20)
-/* The part of worker_options.memory that they may take. */
-#define CODES_PART 2
-
 /* Bytes of the longest reply that worker_python_reply() writes. */
 #define CODE_REPLY_MAX (sizeof(struct message_code_reply) + PYTHON_NAME_MAX + PYTHON_FILE_MAX)
 
@@ -41,6 +36,8 @@ struct code_process {
 bool worker_python_begin(struct code_process *p, const void *payload, size_t size);
 /* Drop the code objects of a process from *p and *all. */
 void worker_python_end(struct code_process *p, struct code_cache *all);
+/* Let all code objects take at most these bytes. */
+void worker_python_limit(struct code_cache *all, size_t most);
 
 /*
  * Write the reply to the lookup q, a struct message_code_reply and its texts. fd is the process's

@@ -31,7 +31,6 @@ ONLY_TESTS = {
     "chi_square_quantile": "compared with tables",
     "hotspot_tables_count": "tests print and compare all entries",
     "hotspot_tables_entry": "the same",
-    "hotspot_names_bytes": "tests see that all is dropped",
     "hotspot_paths_follow": "tests look at the state before each instruction",
     "hotspot_compiled_follow": "the same",
     "http_host_is_local": "tests try many hosts", "http_token_equal": "tests try many tokens",

@@ -168,7 +168,11 @@ END_TEST
 
 START_TEST(an_old_helper_goes_first)
 {
-	struct memory_helper h[] = {{1, 40 * MIB, 900 * S}, {2, 17 * MIB, 0}, {3, MIB, 0}};
+	struct memory_helper h[] = {
+		{.pid = 1, .bytes = 40 * MIB, .since = 900 * S},
+		{.pid = 2, .bytes = 17 * MIB},
+		{.pid = 3, .bytes = MIB},
+	};
 	struct measured m;
 
 	begin(&m);

@@ -463,6 +463,59 @@ START_TEST(a_worker_is_replaced_on_request)
 }
 END_TEST
 
+/* Bytes of the heap and the stack of a process, /proc/PID/status. */
+static size_t anonymous_of(pid_t pid)
+{
+	char path[64], line[256];
+	size_t kib = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "r");
+	ck_assert_ptr_nonnull(f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "RssAnon: %zu", &kib) == 1)
+			break;
+	fclose(f);
+	return kib << 10;
+}
+
+/*
+ * A limit makes a worker that has nothing to do forget, and return the memory; the one that
+ * replaces it has the limit, too. Names are found as before.
+ */
+START_TEST(a_worker_forgets_what_is_above_its_limit)
+{
+	enum { MAPS = 8, LINES = 20000 }; /* 8 * 1.4 MiB */
+	struct seen seen = {0};
+	struct symbolizer *s = start(&seen);
+	size_t before, after;
+
+	for (uint64_t o = 1; o <= MAPS; o++) {
+		ck_assert_int_eq(add(s, o, OBJECT_PERFMAP, map_of(LINES)), 0);
+		wait_for_facts(s, &seen, (unsigned int)o);
+		ask_map(s, o, 1);
+	}
+	finish(s);
+	before = anonymous_of(symbolizer_worker_pid(s));
+	ck_assert(!symbolizer_limit_worker(s, getpid(), 1 << 20));
+	ck_assert(symbolizer_limit_worker(s, symbolizer_worker_pid(s), 1 << 20));
+	for (int i = 0; i < 1000 && s->limit_unsent; i++)
+		poll_once(s, 10);
+	ask_map(s, MAPS, 1); /* its reply comes after the limit */
+	finish(s);
+	after = anonymous_of(symbolizer_worker_pid(s));
+	ck_assert_uint_lt(after + (4 << 20), before);
+	for (uint64_t o = 1; o <= MAPS; o++)
+		ask_map(s, o, 1);
+	finish(s);
+	ck_assert_uint_lt(anonymous_of(symbolizer_worker_pid(s)), after + (4 << 20));
+	ck_assert_uint_eq(seen.answers.count, 2 * MAPS + 1);
+	ck_assert_uint_eq(s->options.memory, 1 << 20);
+	stop(s, &seen);
+}
+END_TEST
+
 START_TEST(what_is_forgotten_is_answered_and_gone)
 {
 	struct seen seen = {0};
@@ -698,5 +751,5 @@ SUITE("symbolizer", answers_come_in_order_and_once, a_map_that_grows_is_refreshe
       a_worker_that_hangs_is_replaced_and_its_object_is_bad, an_object_that_workers_die_of_is_bad,
       a_worker_is_replaced_on_request, what_is_forgotten_is_answered_and_gone,
       a_lack_of_memory_delays_requests, open_files_are_bounded, a_worker_that_lies_is_replaced,
-      facts_that_would_lead_elsewhere_are_dropped, what_was_answered_before_a_death_counts,
-      a_replaced_file_is_not_read_again)
+      a_worker_forgets_what_is_above_its_limit, facts_that_would_lead_elsewhere_are_dropped,
+      what_was_answered_before_a_death_counts, a_replaced_file_is_not_read_again)

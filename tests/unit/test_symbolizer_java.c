@@ -134,5 +134,28 @@ START_TEST(names_of_classes)
 }
 END_TEST
 
-SUITE("symbolizer_java", names_of_classes, names_after_the_loss_of_a_worker,
-      rows_after_the_loss_of_a_worker)
+/* Nothing may be kept from one request to the next: it is read again. */
+START_TEST(names_without_memory_to_keep_them)
+{
+	pid_t pids[SYMBOLIZER_WORKERS_MAX];
+	struct symbolizer *s = begin();
+	unsigned int count = symbolizer_pids(s, pids);
+
+	lookup(s, HOTSPOT_COMPILED_PLACE(SCENE_ID, 32));
+	for (unsigned int i = 0; i < count; i++)
+		ck_assert(symbolizer_limit_worker(s, pids[i], 1));
+	for (int i = 0; i < 3; i++) {
+		lookup(s, HOTSPOT_COMPILED_PLACE(SCENE_ID, 16));
+		ck_assert_str_eq(names, "a.Scene$$Lambda.inner;a.Scene.outer;");
+		ck_assert_int_eq(symbolizer_request_jvm(s, JVM), 0);
+		for (int k = 0; k < 600 && jvm_replies < 2 + (unsigned int)i; k++)
+			poll_once(s, 100);
+		ck_assert_int_eq(jvm_status, 0);
+	}
+	ck_assert_uint_eq(symbolizer_stats(s)->restarts, 0);
+	end(s);
+}
+END_TEST
+
+SUITE("symbolizer_java", names_without_memory_to_keep_them, names_of_classes,
+      names_after_the_loss_of_a_worker, rows_after_the_loss_of_a_worker)

@@ -224,7 +224,7 @@ END_TEST
 /* The cache of code objects is bounded, and keeps those requested last. */
 START_TEST(what_is_remembered_is_bounded)
 {
-	const unsigned int codes = CODES_BYTES_MAX / 60000 + 50;
+	const unsigned int codes = (32u << 20) / 60000 + 50; /* half of a recording's 64 MiB */
 	struct seen seen;
 	struct symbolizer *s = start(&seen);
 	int fd = memory_of(codes, 60000);

@@ -137,5 +137,110 @@ START_TEST(names_are_cut_at_nul_and_bounded)
 }
 END_TEST
 
-SUITE("symtab", an_empty_table_finds_nothing, a_piece_knows_its_whole_function,
+static void check_name(const struct symtab *t, size_t i, const char *text)
+{
+	char expected[512];
+
+	snprintf(expected, sizeof(expected), "%s%zu", text, i);
+	ck_assert_str_eq(name_at(t, i * 10 + 5), expected);
+}
+
+/* Many names, in several blocks; every second one is not in the code. */
+static void pack_many(size_t count, const char *text)
+{
+	struct symtab t = {0};
+	char name[512];
+	size_t before;
+
+	for (size_t i = 0; i < count; i++) {
+		snprintf(name, sizeof(name), "data_%zu_of_%s", i, text);
+		ck_assert_int_gt(symtab_add_name(&t, name, strlen(name)), 0);
+		snprintf(name, sizeof(name), "%s%zu", text, i);
+		add(&t, i * 10, i * 10 + 10, name, (uint32_t)i);
+	}
+	ck_assert_int_eq(symtab_build(&t), 0);
+	symtab_seal(&t);
+	before = symtab_bytes(&t) - t.spans.capacity * sizeof(*t.spans.items);
+	symtab_pack(&t);
+	ck_assert_ptr_nonnull(t.packed);
+	symtab_pack(&t);
+	for (size_t i = 0; i < count; i++)
+		check_name(&t, i, text);
+	for (size_t i = 0; i < count; i++)
+		check_name(&t, i * 7919 % count, text);
+	ck_assert_ptr_null(name_at(&t, count * 10));
+	if (count >= 2000)
+		ck_assert_uint_lt(symtab_bytes(&t) - t.spans.capacity * sizeof(*t.spans.items),
+				  before / 4);
+	symtab_free(&t);
+}
+
+START_TEST(packed_names_are_found)
+{
+	char text[401];
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	pack_many(1, "f");
+	pack_many(20, "few_names_");
+	pack_many(2000, "_ZN4llvm12SelectionDAG7getNodeEjRKNS_5SDLocENS_3EVTENS_7SDValueES5_");
+	pack_many(3000, text);
+}
+END_TEST
+
+/* A name that is longer than a block, and between others. */
+START_TEST(a_long_name_is_packed)
+{
+	struct symtab t = {0};
+	const size_t size = 100000;
+	char *name = malloc(size + 1);
+
+	memset(name, 'n', size);
+	name[size] = '\0';
+	add(&t, 0, 10, "before", 1);
+	add(&t, 10, 20, name, 2);
+	add(&t, 20, 30, "after", 3);
+	add(&t, 12, 15, "inside", 4);
+	ck_assert_int_eq(symtab_build(&t), 0);
+	symtab_seal(&t);
+	symtab_pack(&t);
+	ck_assert_ptr_nonnull(t.packed);
+	ck_assert_str_eq(name_at(&t, 25), "after");
+	ck_assert_str_eq(name_at(&t, 11), name);
+	ck_assert_str_eq(name_at(&t, 13), "inside");
+	ck_assert_str_eq(name_at(&t, 16), name);
+	ck_assert_str_eq(name_at(&t, 5), "before");
+	ck_assert_uint_lt(symtab_bytes(&t), 3 * size);
+	symtab_free(&t);
+	free(name);
+}
+END_TEST
+
+/* Names that share their ends would take far more than the table: it stays as it is. */
+START_TEST(overlapping_names_are_not_packed)
+{
+	struct symtab t = {0};
+	const size_t size = 10000;
+	char *name = malloc(size + 1);
+	int64_t at;
+
+	memset(name, 'n', size);
+	name[size] = '\0';
+	at = symtab_add_name(&t, name, size);
+	for (uint32_t i = 0; i < size; i++)
+		ck_assert_int_eq(symtab_add(&t, &(struct symbol_range){i * 10ULL, i * 10ULL + 10,
+								       (uint32_t)at + i, i}),
+				 0);
+	ck_assert_int_eq(symtab_build(&t), 0);
+	symtab_seal(&t);
+	symtab_pack(&t);
+	ck_assert_ptr_null(t.packed);
+	ck_assert_uint_eq(strlen(name_at(&t, 75)), size - 7);
+	symtab_free(&t);
+	free(name);
+}
+END_TEST
+
+SUITE("symtab", packed_names_are_found, a_long_name_is_packed, overlapping_names_are_not_packed,
+      an_empty_table_finds_nothing, a_piece_knows_its_whole_function,
       impossible_ranges_are_left_out, agrees_with_painting, names_are_cut_at_nul_and_bounded)

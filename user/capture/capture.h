@@ -87,11 +87,19 @@ struct capture_targets {
 /* The most helper processes of a capture: capture_memory.relieve. */
 #define CAPTURE_HELPERS_MAX 12
 
+/* A helper process. */
+struct capture_helper {
+	pid_t pid;
+	bool keeps_names; /* they are most of its memory, and can be limited */
+};
+
 /* What a capture is to do so that it takes less memory. */
 struct capture_relief {
 	/* forget stacks and names that can be found again, and return free memory to the system */
 	bool forget;
 	pid_t replace; /* a helper to be replaced by a new one, if it is one that can; 0: none */
+	/* bytes of names that each helper may keep from now on, in their order; 0: as before */
+	uint64_t keep[CAPTURE_HELPERS_MAX];
 };
 
 /* Sizes of buffers and tables, in bytes. */
@@ -102,11 +110,12 @@ struct capture_memory {
 	uint64_t inlines; /* for reading lines and inlined functions; 0: these are not read */
 	/*
 	 * that each worker keeps of symbols of files, 0 means 64 MiB; and half of it of Python's
-	 * code objects, 0 means 32 MiB
+	 * code objects, and of Java's methods
 	 */
 	uint64_t symbols;
 	/* called with capture_options.context after each tick, with the helpers; may be NULL */
-	struct capture_relief (*relieve)(void *context, const pid_t *helpers, unsigned int count);
+	struct capture_relief (*relieve)(void *context, const struct capture_helper *helpers,
+					 unsigned int count);
 };
 
 /* Files and directories beside the trace. */

@@ -325,8 +325,8 @@ static void serve_waits_recorded(void *context, int status, const char *reason)
 	serve_http_waits_recorded(&((struct service_run *)context)->http, status, reason);
 }
 
-static struct capture_relief serve_relieve_memory(void *context, const pid_t *helpers,
-						  unsigned int count)
+static struct capture_relief
+serve_relieve_memory(void *context, const struct capture_helper *helpers, unsigned int count)
 {
 	struct service_run *s = context;
 	struct capture_relief relief = serve_memory_relieve(

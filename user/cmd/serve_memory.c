@@ -20,25 +20,23 @@
 #define MEASURE_TIME (10 * NSEC_PER_SEC)
 #define NEAR_BUDGET MEMORY_MARGIN /* % */
 /*
- * The part of the budget that a worker may keep of symbols, in eighths: with the default, 40 MiB.
- * Two compilers in a loop (clang, gcc) need 34, those of the kernel included; a worker with less
+ * The part of the budget that a worker may keep of names until the first measurement. Two compilers
+ * in a loop (clang, gcc) needed 34 MiB before names were packed; a worker with less than it needs
  * reads the tables of their libraries again and again, 0.1 s each: with 16 and 24 MiB it took 12
  * and 10 % of a core, with 64 0.1 %.
  */
-#define SYMBOLS_EIGHTHS 5
-/* The least of these: those of the kernel take 10 MiB, and are kept. */
-#define SYMBOLS_LEAST (12ULL << 20)
+#define FIRST_NAMES_PART 2
 
 void serve_memory_begin(struct serve_memory *m, uint64_t limit, struct governor *g,
 			struct capture_options *o)
 {
-	const uint64_t part = limit / 8 * SYMBOLS_EIGHTHS;
+	const uint64_t names = limit / FIRST_NAMES_PART;
 
 	*m = (struct serve_memory){.measured = 0};
 	memory_budget_init(&m->budget, limit, g->count);
 	show_bytes(limit, m->text, sizeof(m->text));
 	if (limit)
-		o->memory.symbols = part > SYMBOLS_LEAST ? part : SYMBOLS_LEAST;
+		o->memory.symbols = names > MEMORY_NAMES_LEAST ? names : MEMORY_NAMES_LEAST;
 }
 
 /* What a process takes, with its part of pages that it shares; without the right to see, all. */
@@ -50,14 +48,16 @@ static uint64_t divided_memory(pid_t pid)
 }
 
 /* Make m->helpers those that run now, and keep when each was seen first. */
-static void note_helpers(struct serve_memory *m, const pid_t *helpers, unsigned int count,
-			 uint64_t now)
+static void note_helpers(struct serve_memory *m, const struct capture_helper *helpers,
+			 unsigned int count, uint64_t now)
 {
 	struct memory_helper next[CAPTURE_HELPERS_MAX];
 
 	for (unsigned int i = 0; i < count; i++) {
 		/* those of the first measurement have been there from the start */
-		next[i] = (struct memory_helper){helpers[i], 0, m->helper_count ? now : 0};
+		next[i] = (struct memory_helper){.pid = helpers[i].pid,
+						 .keeps_names = helpers[i].keeps_names,
+						 .since = m->helper_count ? now : 0};
 		for (unsigned int k = 0; k < m->helper_count; k++)
 			if (m->helpers[k].pid == next[i].pid)
 				next[i] = m->helpers[k];
@@ -103,8 +103,9 @@ static void log_memory_step(struct serve_memory *m, const struct memory_measured
 	m->logged_exceeded = b->exceeded || (m->logged_exceeded && now->bytes > b->bytes);
 }
 
-struct capture_relief serve_memory_relieve(struct serve_memory *m, const pid_t *helpers,
-					   unsigned int count, pid_t network, struct governor *g)
+struct capture_relief serve_memory_relieve(struct serve_memory *m,
+					   const struct capture_helper *helpers, unsigned int count,
+					   pid_t network, struct governor *g)
 {
 	struct memory_measured now = {.time = clock_boot_ns()};
 	struct capture_relief relief = {.forget = false};
@@ -125,6 +126,8 @@ struct capture_relief serve_memory_relieve(struct serve_memory *m, const pid_t *
 	governor_hold(g, m->budget.slower);
 	relief.forget = step == MEMORY_FORGET;
 	relief.replace = step == MEMORY_REPLACE ? helper->pid : 0;
+	memory_budget_share(&m->budget, m->helpers, m->helper_count, m->use.core + m->use.network,
+			    relief.keep);
 	return relief;
 }
 

@@ -64,9 +64,27 @@ struct memory_measured {
 /* A helper process. */
 struct memory_helper {
 	pid_t pid;
+	bool keeps_names; /* of which it can be given a limit */
 	uint64_t bytes;
 	uint64_t since; /* when it was seen first, ns; 0: at the start */
+	uint64_t limit; /* the last one that it was given, bytes; 0: none */
 };
+
+/*
+ * memory_share.c: set limits[] to the bytes of names that each of the helpers may keep from now on,
+ * 0: as before. They are such that all helpers stay within the budget but for its last part
+ * (MEMORY_ROOM), together with others: the bytes of all other processes. Where that is not enough
+ * for what each has and an eighth of the budget more, the largest get less; what is left is divided
+ * equally. Limits change by MEMORY_LIMIT_STEP or more.
+ */
+#define MEMORY_LIMIT_STEP (1ULL << 20)
+/* Bytes that a helper takes beside the names that it keeps: a table that is being read. */
+#define MEMORY_HELPER_OWN (2ULL << 20)
+/* The least that one is left: the symbols of the kernel, 4 MiB, and one library's. */
+#define MEMORY_NAMES_LEAST (6ULL << 20)
+
+void memory_budget_share(const struct memory_budget *b, struct memory_helper *helpers,
+			 unsigned int count, uint64_t others, uint64_t *limits);
 
 /* Prepare a budget, bytes, for a number of rates of the clock. */
 void memory_budget_init(struct memory_budget *b, uint64_t bytes, unsigned int rates);
