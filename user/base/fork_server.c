@@ -193,7 +193,8 @@ void fork_server_add_cost(const struct fork_server *s, struct helper_cost *out)
 	if (!s || s->pid < 0)
 		return;
 	out->cpu += process_cpu_time(s->pid);
-	out->memory += process_peak_memory(s->pid);
+	if (!out->time_only)
+		out->memory += process_peak_memory(s->pid);
 }
 
 pid_t fork_server_pid(const struct fork_server *s)

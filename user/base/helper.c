@@ -128,7 +128,8 @@ void helper_add_cost(struct helper *h, struct helper_cost *out)
 		out->cpu += process_cpu_time(h->killed.pids[i]);
 	if (h->pid) {
 		out->cpu += process_cpu_time(h->pid);
-		memory = larger_of(memory, process_peak_memory(h->pid));
+		if (!out->time_only)
+			memory = larger_of(memory, process_peak_memory(h->pid));
 	}
 	out->memory += memory;
 }

@@ -45,6 +45,7 @@ struct helper_kind {
 struct helper_cost {
 	uint64_t cpu; /* ns, of all children so far */
 	uint64_t memory; /* bytes; the largest resident size of any one child */
+	bool time_only; /* memory is not wanted: set by the caller of helper_add_cost() */
 };
 
 #define HELPER_LINGER_MAX 64 /* no child is started while so many killed ones have not ended */

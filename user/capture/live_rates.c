@@ -101,7 +101,7 @@ static uint64_t time_apart_from_rate(const struct live *l)
 /* Return the CPU time of all helpers, which is read from /proc only now and then. */
 static uint64_t helpers_time(struct live *l)
 {
-	struct helper_cost cost = {0};
+	struct helper_cost cost = {.time_only = true};
 	uint64_t now = clock_boot_ns();
 
 	if (now < l->times.helpers_measured + HELPERS_INTERVAL)

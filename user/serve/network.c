@@ -88,7 +88,7 @@ int network_fd(const struct network *n)
 
 uint64_t network_cpu(struct network *n)
 {
-	struct helper_cost cost = {0};
+	struct helper_cost cost = {.time_only = true};
 
 	helper_add_cost(&n->helper, &cost);
 	return cost.cpu;
