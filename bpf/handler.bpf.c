@@ -105,6 +105,26 @@ static __always_inline struct wire_handlers *current_handlers(void)
 	return bpf_map_lookup_elem(&handlers, &cpu);
 }
 
+/* Maximum time (ns) that one timed hook counts: an interrupt, or the host, may have come. */
+#define HANDLER_HOOK_MAX 20000
+
+/* Return the time, if this run of the hook of an end is timed, else 0. */
+static __always_inline __u64 handler_hook_begin(struct wire_handlers *c)
+{
+	return ++c->ends % WIRE_INTERRUPTS_TIMED ? 0 : bpf_ktime_get_boot_ns();
+}
+
+static __always_inline void handler_hook_end(struct wire_handlers *c, __u64 began)
+{
+	__u64 time;
+
+	if (!began)
+		return;
+	time = bpf_ktime_get_boot_ns() - began;
+	/* twice: the begin had a hook, too */
+	c->spent += 2 * WIRE_INTERRUPTS_TIMED * (time < HANDLER_HOOK_MAX ? time : HANDLER_HOOK_MAX);
+}
+
 static __always_inline void interrupt_begun(struct wire_handlers *c, __u32 slot)
 {
 	__u32 depth = c->depth;
@@ -119,7 +139,7 @@ static __always_inline void interrupt_begun(struct wire_handlers *c, __u32 slot)
 }
 
 /* A run is counted if the CPU was recorded at its begin and at its end. */
-static __always_inline void interrupt_ended(struct wire_handlers *c, __u32 slot)
+static __always_inline void count_interrupt(struct wire_handlers *c, __u32 slot)
 {
 	__u32 depth = c->depth;
 	__u64 since, now;
@@ -141,6 +161,14 @@ static __always_inline void interrupt_ended(struct wire_handlers *c, __u32 slot)
 	count_handled(c, slot, since, now, 0);
 	if (!depth)
 		*(volatile __u64 *)&c->hard_time += now - since;
+}
+
+static __always_inline void interrupt_ended(struct wire_handlers *c, __u32 slot)
+{
+	__u64 began = handler_hook_begin(c);
+
+	count_interrupt(c, slot);
+	handler_hook_end(c, began);
 }
 
 /*
@@ -199,20 +227,28 @@ static __always_inline __u64 softirq_clock(struct wire_handlers *c, __u64 *hard_
 	return bpf_ktime_get_boot_ns();
 }
 
+static __always_inline void count_softirq(struct wire_handlers *c, __u32 number)
+{
+	__u64 since = c->softirq_since, now, hard_time;
+
+	c->softirq_since = 0;
+	if (!c->wanted || number >= WIRE_VECTORS)
+		return;
+	now = softirq_clock(c, &hard_time);
+	count_handled(c, number, since, now, hard_time - c->softirq_hard_time);
+}
+
 SEC("?tp_btf/softirq_exit")
 int BPF_PROG(on_softirq_end, unsigned int number)
 {
 	struct wire_handlers *c = current_handlers();
-	__u64 since, now, hard_time;
+	__u64 began;
 
 	if (!c || !c->softirq_since)
 		return 0;
-	since = c->softirq_since;
-	c->softirq_since = 0;
-	if (!c->wanted || number >= WIRE_VECTORS)
-		return 0;
-	now = softirq_clock(c, &hard_time);
-	count_handled(c, number, since, now, hard_time - c->softirq_hard_time);
+	began = handler_hook_begin(c);
+	count_softirq(c, number);
+	handler_hook_end(c, began);
 	return 0;
 }
 

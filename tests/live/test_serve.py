@@ -69,7 +69,8 @@ class Serve(serve_live.ServeTest):
             stacks = trace.stacks(pid=process.pid)
             weight += live.weight(stacks)
             lost += sum(r["weight"] for r in trace.query("SELECT * FROM loss WHERE event")) / 1e9
-        self.assertLess(weight, truth["seconds"] + 0.4 + live.stolen() - stolen)
+        self.assertLess(weight, (1 + serve_live.SWITCH_PART) * truth["seconds"] + 0.4 +
+                        live.stolen() - stolen)
         self.assertGreater(weight + lost, truth["seconds"] - 0.4)
         self.check_added_up(windows, weight, process.pid)
 

@@ -9,6 +9,8 @@ import shutil
 import signal
 import subprocess
 import time
+from socket import AF_INET, SOCK_DGRAM
+from socket import socket as ip_socket
 
 import live
 
@@ -103,6 +105,26 @@ class ServeBudgetTest(live.LiveTest):
                       explain=lambda: self.own_seconds(socket, "hooks"))
         counted = self.own_seconds(socket, "hooks") - before
         self.assertLess(counted, live.cpu_seconds(probed.pid))
+        service.send_signal(signal.SIGTERM)
+        self.assertEqual(service.wait(timeout=60), 0, self.logged())
+
+    def test_interrupts_count(self):
+        """
+        The hooks of interrupts count, too: of 200,000 packets to the machine itself, each with a
+        softirq, whose two hooks take 0.1 to 1 us together. (With the limits of test_hooks_count.)
+        """
+        socket, packets = self.tmp / "socket", 200_000
+        service = self.serve("-e", "interrupts", "--no-sums", "--listen", f"unix:{socket}")
+        self.wait_for(socket.exists, explain=self.logged)
+        self.wait_for(lambda: list((self.tmp / "windows").glob("open-*")), explain=self.logged)
+        before = self.own_seconds(socket, "hooks")
+        with ip_socket(AF_INET, SOCK_DGRAM) as to, ip_socket(AF_INET, SOCK_DGRAM) as out:
+            to.bind(("127.0.0.1", 0))
+            for _ in range(packets):
+                out.sendto(b"x", to.getsockname())
+        self.wait_for(lambda: self.own_seconds(socket, "hooks") - before > packets * 30e-9,
+                      explain=lambda: self.own_seconds(socket, "hooks"))
+        self.assertLess(self.own_seconds(socket, "hooks") - before, packets * 10e-6)
         service.send_signal(signal.SIGTERM)
         self.assertEqual(service.wait(timeout=60), 0, self.logged())
 

@@ -228,6 +228,15 @@ uint64_t handlers_ring_bytes(const struct handlers *h)
 	return 2 * h->ring_bytes * h->rings.count;
 }
 
+uint64_t handlers_time_spent(const struct handlers *h)
+{
+	uint64_t spent = 0;
+
+	for (unsigned int i = 0; i < h->cpus; i++)
+		spent += __atomic_load_n(&h->states[i].spent, __ATOMIC_RELAXED);
+	return spent;
+}
+
 const struct wire_handlers *handlers_cpu(const struct handlers *h, unsigned int cpu)
 {
 	return &h->states[cpu];

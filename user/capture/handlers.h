@@ -30,6 +30,8 @@ bool handlers_owns_ring(const struct handlers *h, int ring);
 /* Return the bytes of all rings as mapped. */
 uint64_t handlers_ring_bytes(const struct handlers *h);
 
+/* Return the CPU time that the programs have used on all CPUs, ns; one run in 61 is timed. */
+uint64_t handlers_time_spent(const struct handlers *h);
 /* Return the sums of a CPU, in memory shared with the kernel. */
 const struct wire_handlers *handlers_cpu(const struct handlers *h, unsigned int cpu);
 /* Return the length (ns) of the longest run of a slot since the last call. */

@@ -95,6 +95,8 @@ static uint64_t time_apart_from_rate(const struct live *l)
 		time += switches_time_spent(l->switches.array);
 	if (l->probes.attached)
 		time += probes_time_spent(l->probes.attached);
+	if (l->probes.handlers.attached)
+		time += handlers_time_spent(l->probes.handlers.attached);
 	return time + (l->probes.hits ? hit_stacks_time_spent(l->probes.hits) : 0);
 }
 

@@ -329,8 +329,8 @@ static struct capture_relief
 serve_relieve_memory(void *context, const struct capture_helper *helpers, unsigned int count)
 {
 	struct service_run *s = context;
-	struct capture_relief relief = serve_memory_relieve(
-		&s->memory, helpers, count, network_pid(s->http.network), &s->budget.governor);
+	struct capture_relief relief = serve_memory_relieve(&s->memory, helpers, count,
+							    s->http.network, &s->budget.governor);
 
 	if (s->windows && serve_memory_is_clamped(&s->memory))
 		window_sink_note(s->windows, INFO_MEMORY_BUDGET, s->memory.text);

@@ -68,16 +68,19 @@ static void note_helpers(struct serve_memory *m, const struct capture_helper *he
 
 /* Measure all processes. Return their bytes. */
 static uint64_t measure_processes(struct serve_memory *m, uint64_t (*measure)(pid_t pid),
-				  pid_t network)
+				  const struct network *network)
 {
 	struct serve_memory_use *u = &m->use;
+	pid_t pids[NETWORK_PROCESSES];
+	unsigned int count = network_pids(network, pids);
 
 	*u = (struct serve_memory_use){.core = measure(getpid())};
 	for (unsigned int i = 0; i < m->helper_count; i++) {
 		m->helpers[i].bytes = measure(m->helpers[i].pid);
 		u->helpers += m->helpers[i].bytes;
 	}
-	u->network = network ? measure(network) : 0;
+	for (unsigned int i = 0; i < count; i++)
+		u->network += measure(pids[i]);
 	return u->core + u->helpers + u->network;
 }
 
@@ -105,7 +108,7 @@ static void log_memory_step(struct serve_memory *m, const struct memory_measured
 
 struct capture_relief serve_memory_relieve(struct serve_memory *m,
 					   const struct capture_helper *helpers, unsigned int count,
-					   pid_t network, struct governor *g)
+					   const struct network *network, struct governor *g)
 {
 	struct memory_measured now = {.time = clock_boot_ns()};
 	struct capture_relief relief = {.forget = false};

@@ -6,6 +6,7 @@
 #include "capture/capture.h"
 #include "serve/governor.h"
 #include "serve/memory_budget.h"
+#include "serve/network.h"
 
 #define SERVE_MEMORY_BUDGET (64ULL << 20) /* default, bytes */
 
@@ -29,11 +30,11 @@ void serve_memory_begin(struct serve_memory *m, uint64_t limit, struct governor 
 			struct capture_options *o);
 /*
  * Measure if that is due, and return what the capture is to do. Steps are logged, and a lower rate
- * is given to the governor. network: its process; 0: there is none.
+ * is given to the governor. network: NULL: there is none.
  */
 struct capture_relief serve_memory_relieve(struct serve_memory *m,
 					   const struct capture_helper *helpers, unsigned int count,
-					   pid_t network, struct governor *g);
+					   const struct network *network, struct governor *g);
 /* Return whether samples and names of the present window may be affected by steps. */
 bool serve_memory_is_clamped(const struct serve_memory *m);
 /* Append what is in use to the status of length used in buf, such as "; 31 MiB of memory". */

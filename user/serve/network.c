@@ -11,6 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/fork_server.h"
 #include "base/helper.h"
 #include "serve/network_child.h"
 #include "serve/network_wire.h"
@@ -21,48 +22,30 @@
 #define SESSION_MOST (3600ULL * 1000000000) /* ns */
 #define WALL_MOST (NETWORK_WALL_SECONDS * 1000000000ULL) /* ns */
 
+/* What a child is started with; the listener comes to it as the first reply. */
+struct network_start {
+	const char *token; /* NULL: none is needed */
+	bool any_host;
+};
+
 struct network {
 	struct network_options options;
+	struct network_start start;
+	struct fork_server *forks;
 	struct helper helper;
 	uint64_t generation; /* of the helper whose sessions run */
 };
 
 __attribute__((noreturn)) static void run_network_child(void *context, int socket, pid_t parent)
 {
-	const struct network *n = context;
+	const struct network_start *s = context;
 	const struct http_config http = {
-		.listener = n->options.listener,
-		.access = {.bearer = n->options.token,
-			   .no_token = !n->options.token,
-			   .any_host = n->options.any_host},
+		.access = {.bearer = s->token, .no_token = !s->token, .any_host = s->any_host},
 		.workers = HTTP_WORKERS_MAX,
 		.cpu_ms = 10000,
 	};
 
 	network_child_run(socket, parent, &http);
-}
-
-int network_open(struct network **out, const struct network_options *o, struct error *err)
-{
-	struct network *n = calloc(1, sizeof(*n));
-	const struct helper_kind kind = {
-		.name = "the network process",
-		.run = run_network_child,
-		.context = n,
-		.niceness = 5, /* clients must not delay the recorder and its helpers */
-		.attempts = 16,
-	};
-	int ret;
-
-	if (!n)
-		return error_errno(err, -ENOMEM, "cannot start the network process");
-	n->options = *o;
-	ret = helper_open(&n->helper, &kind, err);
-	if (ret < 0)
-		free(n);
-	else
-		*out = n;
-	return ret;
 }
 
 static void end_all_sessions(struct network *n)
@@ -78,6 +61,7 @@ void network_close(struct network *n)
 		return;
 	end_all_sessions(n);
 	helper_close(&n->helper);
+	fork_server_close(n->forks);
 	free(n);
 }
 
@@ -91,12 +75,21 @@ uint64_t network_cpu(struct network *n)
 	struct helper_cost cost = {.time_only = true};
 
 	helper_add_cost(&n->helper, &cost);
+	fork_server_add_cost(n->forks, &cost);
 	return cost.cpu;
 }
 
-pid_t network_pid(const struct network *n)
+unsigned int network_pids(const struct network *n, pid_t out[NETWORK_PROCESSES])
 {
-	return n && helper_is_running(&n->helper) ? n->helper.pid : 0;
+	unsigned int count = 0;
+
+	if (!n)
+		return 0;
+	if (helper_is_running(&n->helper))
+		out[count++] = n->helper.pid;
+	if (fork_server_pid(n->forks) > 0)
+		out[count++] = fork_server_pid(n->forks);
+	return count;
 }
 
 /* Send a reply, with a descriptor that is closed here unless it is -1. */
@@ -114,6 +107,50 @@ static void send_network_reply(struct network *n, uint64_t number, int status, i
 		helper_kill(&n->helper);
 	if (fd >= 0)
 		close(fd);
+}
+
+/* Send a new child the socket on which it listens. */
+static void send_listener(struct network *n)
+{
+	int fd = fcntl(n->options.listener, F_DUPFD_CLOEXEC, 3);
+
+	if (fd >= 0)
+		send_network_reply(n, 0, 0, fd);
+	else
+		helper_kill(&n->helper);
+}
+
+int network_open(struct network **out, const struct network_options *o, struct error *err)
+{
+	struct network *n = calloc(1, sizeof(*n));
+	struct helper_kind kind = {
+		.name = "the network process",
+		.run = run_network_child,
+		.context_size = sizeof(n->start),
+		.niceness = 5, /* clients must not delay the recorder and its helpers */
+		.attempts = 16,
+	};
+	int ret;
+
+	if (!n)
+		return error_errno(err, -ENOMEM, "cannot start the network process");
+	n->options = *o;
+	n->start = (struct network_start){o->token, o->any_host};
+	kind.context = &n->start;
+	/* A child that is started later must not have a copy of what the core has by then. */
+	ret = fork_server_open(&n->forks, err);
+	if (!ret) {
+		kind.forks = n->forks;
+		ret = helper_open(&n->helper, &kind, err);
+	}
+	if (ret < 0) {
+		network_close(n);
+		return ret;
+	}
+	n->generation = n->helper.generation;
+	send_listener(n);
+	*out = n;
+	return 0;
 }
 
 /* Return a descriptor of a text for reading, or a negative errno. */
@@ -269,15 +306,15 @@ int network_poll(struct network *n, uint64_t now, bool recording, struct error *
 	int ret;
 
 	helper_begin_poll(h, now);
-	if (h->generation != n->generation) /* those of the child before */
-		end_all_sessions(n);
-	n->generation = h->generation;
 	if (helper_is_running(h) && !receive_questions(n, now, recording) && helper_is_running(h))
 		helper_kill(h);
 	if (!helper_is_running(h))
 		end_all_sessions(n);
 	reply_to_sessions(n);
 	ret = helper_restart(h, err);
+	if (h->generation != n->generation)
+		send_listener(n);
+	n->generation = h->generation;
 	helper_expect(h, false, false);
 	return ret;
 }

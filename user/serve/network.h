@@ -46,9 +46,10 @@ int network_fd(const struct network *n);
  */
 int network_poll(struct network *n, uint64_t now, bool recording, struct error *err);
 
-/* Return the CPU time of the network processes so far, ns. */
+/* Return the CPU time of the network processes and the process that forks them, so far, ns. */
 uint64_t network_cpu(struct network *n);
-/* Return the process; 0: there is none now, or n is NULL. */
-pid_t network_pid(const struct network *n);
+/* Store the pids of those two, and return how many there are now: none if n is NULL. */
+#define NETWORK_PROCESSES 2
+unsigned int network_pids(const struct network *n, pid_t out[NETWORK_PROCESSES]);
 
 #endif

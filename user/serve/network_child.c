@@ -109,27 +109,36 @@ static void hand_over(struct asker *a, const struct network_reply *reply, int fd
 		close(fd);
 }
 
+/* Receive a reply and its descriptor, -1: none. Return false when the core is gone. */
+static bool receive_reply(int socket, struct network_reply *reply, int *fd)
+{
+	struct iovec part = {reply, sizeof(*reply)};
+	char control[CMSG_SPACE(sizeof(int))];
+	struct msghdr packet = {
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
+	};
+	ssize_t bytes;
+
+	do
+		bytes = recvmsg(socket, &packet, MSG_CMSG_CLOEXEC);
+	while (bytes < 0 && errno == EINTR);
+	if (bytes != sizeof(*reply))
+		return false;
+	*fd = helper_received_fd(&packet);
+	return true;
+}
+
 /* Receive replies until the core is gone. */
 static void receive_replies(struct asker *a)
 {
-	for (;;) {
-		struct network_reply reply;
-		struct iovec part = {&reply, sizeof(reply)};
-		char control[CMSG_SPACE(sizeof(int))];
-		struct msghdr packet = {
-			.msg_iov = &part,
-			.msg_iovlen = 1,
-			.msg_control = control,
-			.msg_controllen = sizeof(control),
-		};
-		ssize_t bytes = recvmsg(a->socket, &packet, MSG_CMSG_CLOEXEC);
+	struct network_reply reply;
+	int fd;
 
-		if (bytes < 0 && errno == EINTR)
-			continue;
-		if (bytes != sizeof(reply))
-			return;
-		hand_over(a, &reply, helper_received_fd(&packet));
-	}
+	while (receive_reply(a->socket, &reply, &fd))
+		hand_over(a, &reply, fd);
 }
 
 static void init_asker(struct asker *a, int socket)
@@ -148,10 +157,13 @@ void network_child_run(int socket, pid_t parent, const struct http_config *http)
 	struct asker asker = {.waiters = NULL};
 	struct network_child child = {.asker = &asker, .trusted = http->access.any_host};
 	struct http_config config = *http;
+	struct network_reply first;
 	struct error err = {""};
 
 	/* All threads share one heap: each would keep the memory of its largest answer. */
 	mallopt(M_ARENA_MAX, 1);
+	if (!receive_reply(socket, &first, &config.listener) || config.listener < 0)
+		_exit(1);
 	if (network_confine(&socket, &config.listener, parent) < 0)
 		_exit(HELPER_EXIT_UNCONFINED);
 	init_asker(&asker, socket);

@@ -32,7 +32,10 @@ struct network_child {
 extern const struct http_route network_routes[];
 extern const size_t network_route_count;
 
-/* Run the network process, with a server by that configuration, until the core is gone. */
+/*
+ * Run the network process, with a server by that configuration, until the core is gone. The socket
+ * on which it listens is the descriptor of the first reply.
+ */
 void network_child_run(int socket, pid_t parent, const struct http_config *http)
 	__attribute__((noreturn));
 

@@ -25,10 +25,7 @@
 #define SANITIZED 0
 #endif
 
-/*
- * Bytes of private writable memory. They include the stacks of all threads (150 MiB of addresses),
- * and the copy of the core's memory that the process begins with.
- */
+/* Bytes of private writable memory, with the stacks of all threads (150 MiB of addresses). */
 #define MEMORY_MAX (1ull << 30)
 #define FILES_MAX 256 /* descriptors: connections, and those that come from the core */
 
