@@ -110,7 +110,7 @@ static void hand_over(struct asker *a, const struct network_reply *reply, int fd
 }
 
 /* Receive a reply and its descriptor, -1: none. Return false when the core is gone. */
-static bool receive_reply(int socket, struct network_reply *reply, int *fd)
+static bool receive_network_reply(int socket, struct network_reply *reply, int *fd)
 {
 	struct iovec part = {reply, sizeof(*reply)};
 	char control[CMSG_SPACE(sizeof(int))];
@@ -137,7 +137,7 @@ static void receive_replies(struct asker *a)
 	struct network_reply reply;
 	int fd;
 
-	while (receive_reply(a->socket, &reply, &fd))
+	while (receive_network_reply(a->socket, &reply, &fd))
 		hand_over(a, &reply, fd);
 }
 
@@ -162,7 +162,7 @@ void network_child_run(int socket, pid_t parent, const struct http_config *http)
 
 	/* All threads share one heap: each would keep the memory of its largest answer. */
 	mallopt(M_ARENA_MAX, 1);
-	if (!receive_reply(socket, &first, &config.listener) || config.listener < 0)
+	if (!receive_network_reply(socket, &first, &config.listener) || config.listener < 0)
 		_exit(1);
 	if (network_confine(&socket, &config.listener, parent) < 0)
 		_exit(HELPER_EXIT_UNCONFINED);

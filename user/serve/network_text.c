@@ -104,8 +104,11 @@ static const char index_head[] =
 	"<style>:root{color-scheme:light dark}"
 	"body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:46rem;padding:0 1rem}"
 	"table{border-collapse:collapse}"
-	"td,th{padding:.15rem 1.2rem .15rem 0;text-align:left;font-variant-numeric:tabular-nums}"
-	"td.n,th.n{text-align:right}code{font-size:.95em}"
+	"td,th{padding:.15rem 1.2rem .15rem 0;text-align:left;font-variant-numeric:tabular-nums;"
+	"white-space:nowrap}"
+	"td.n,th.n{text-align:right}code{font-size:.95em;overflow-wrap:anywhere}"
+	/* names of files do not fit onto a phone, and say again what is in the row */
+	"@media(max-width:36rem){td:last-child,th:last-child{display:none}}"
 	"</style></head><body>\n<h1>skein serve</h1>\n"
 	"<p>Flame graph of <a href=\"/flamegraph?last=5m\">the last 5 minutes</a>, "
 	"<a href=\"/flamegraph?last=1h\">the last hour</a>, "
