@@ -14,6 +14,19 @@ static void look_for_python(int fd)
 		abort();
 }
 
+/* Packed names are the same, as far as texts can be compared without their copies: by a hash. */
+static uint64_t hash_of_names(const struct elf *e, size_t size)
+{
+	uint64_t hash = 0;
+	struct found_symbol f;
+
+	for (uint64_t offset = 0; offset < size; offset += size / 32 + 1)
+		if (elf_find(e, offset, &f))
+			for (const char *c = f.name; *c; c++)
+				hash = hash * 31 + (unsigned char)*c;
+	return hash;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd = fuzz_file(data, size);
@@ -21,12 +34,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct stamp stamp = {0};
 	struct found_symbol f;
 	struct elf e;
+	uint64_t names;
 
 	(void)stamp_of(fd, &stamp);
 	(void)elf_read(&e, &(struct elf_files){{.fd = fd, .stamp = stamp}, fd, -1}, &facts);
-	for (uint64_t offset = 0; offset < size; offset += size / 32 + 1)
-		(void)elf_find(&e, offset, &f);
+	names = hash_of_names(&e, size);
 	(void)elf_find(&e, UINT64_MAX, &f);
+	symtab_pack(&e.symbols);
+	if (hash_of_names(&e, size) != names)
+		abort();
 	elf_free(&e);
 	look_for_python(fd);
 	close(fd);
