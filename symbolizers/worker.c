@@ -686,6 +686,17 @@ static void handle_object_message(struct worker *w, struct worker_object *o,
 	}
 }
 
+/*
+ * AddressSanitizer has an allocator of its own; glibc's would only begin here, with calls that a
+ * confined process may not make.
+ */
+static void return_free_memory(void)
+{
+#ifndef __SANITIZE_ADDRESS__
+	malloc_trim(0);
+#endif
+}
+
 /* Return the bytes of an object that count for w->java_bytes; o may be NULL. */
 static size_t java_bytes_of(const struct worker_object *o)
 {
@@ -700,7 +711,7 @@ static void worker_handle_message(struct worker *w, const struct message *m, siz
 	if (m->type == MESSAGE_LIMIT) {
 		w->options.memory = m->object;
 		limit_memory(w);
-		malloc_trim(0);
+		return_free_memory();
 		return;
 	}
 	o = worker_object_lookup(w, m->object);
