@@ -312,8 +312,10 @@ int network_poll(struct network *n, uint64_t now, bool recording, struct error *
 		end_all_sessions(n);
 	reply_to_sessions(n);
 	ret = helper_restart(h, err);
-	if (h->generation != n->generation)
+	if (h->generation != n->generation) {
+		end_all_sessions(n); /* those of the child before */
 		send_listener(n);
+	}
 	n->generation = h->generation;
 	helper_expect(h, false, false);
 	return ret;

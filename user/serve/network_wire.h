@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the network process asks the service's core, and the replies: one packet each, on a socket
- * pair. A reply may come with a descriptor that can only be read.
+ * pair. A reply may come with a descriptor that can only be read. The first one, which answers no
+ * question, comes with the socket on which the process listens.
  */
 #ifndef SKEIN_SERVE_NETWORK_WIRE_H
 #define SKEIN_SERVE_NETWORK_WIRE_H
