@@ -466,7 +466,7 @@ struct wire_handlers {
 	__u64 softirq_since; /* ns; 0: none is being served */
 	__u64 softirq_hard_time; /* hard_time then */
 	__u64 unpaired; /* begins without their ends, and too deep ones */
-	__u64 ends; /* runs of the hooks at ends, more or less: an interrupt may hide another */
+	__u64 ends; /* runs of the hooks at ends; inexact, as one may interrupt another */
 	__u64 spent; /* ns in all hooks, from the runs that are timed */
 	struct wire_handler slots[WIRE_HANDLERS];
 } __attribute__((aligned(64)));
@@ -550,7 +550,10 @@ struct wire_clock {
 #define WIRE_SWITCH_HOOKS_TIMED 61
 /* The same of hits of probes, which often come in pairs. */
 #define WIRE_HITS_TIMED 61
-/* The same of the hooks at the ends of interrupts; those at begins take about as long. */
+/*
+ * The same of the hooks at the ends of interrupts, whose time counts twice: those at begins, which
+ * do less, are taken to need as long.
+ */
 #define WIRE_INTERRUPTS_TIMED 61
 
 /* Most sites of probes of a recording, and what a site's texts are: base/probes.h has both, too. */

@@ -110,8 +110,8 @@ struct symbolizer {
 	bool is_other; /* it belongs to another symbolizer, and to its cache */
 	uint64_t pending, gathered, inspections, sequence;
 	struct {
-		uint64_t tables,
-			keys; /* pending requests about unwind tables; of those, for keys */
+		uint64_t tables; /* pending requests about unwind tables */
+		uint64_t keys; /* of these, those for keys */
 	} unwind;
 	struct table_cache *cache; /* NULL: none */
 	unsigned int files;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names that are kept in little memory: they are put one after the other into blocks, which zstd
- * compresses. Names of C++ in the order of their addresses take a sixth. Getting a name
- * decompresses its block, unless that is the block of the name before, in some 20 us.
+ * compresses. Names of C++ in the order of their addresses take a fifth. Getting a name
+ * decompresses its block of 16 KiB, unless that is the block of the name before.
  */
 #ifndef SKEIN_SYMBOLIZERS_NAME_BLOCKS_H
 #define SKEIN_SYMBOLIZERS_NAME_BLOCKS_H

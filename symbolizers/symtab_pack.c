@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Pack the names of a table of symbols. A file's table of strings has the names of its data, too,
- * and names of C++ are long: what is left takes a tenth or less. Names are added in the order of
+ * and names of C++ are long: what is left takes a fifth to a seventh (libstdc++, the kernel). Names
+ * are added in the order of
  * the spans, by address, where neighbours are alike.
  */
 #include <errno.h>

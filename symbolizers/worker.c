@@ -67,7 +67,7 @@ struct worker {
 	int socket;
 	unsigned int files; /* number of open descriptors of objects and messages */
 	struct worker_options options;
-	size_t bytes; /* bytes of the tables of all objects, without the next two */
+	size_t bytes; /* bytes of the tables of all objects, without codes and java_bytes */
 	struct worker_object *objects;
 	struct code_cache codes; /* of Python */
 	size_t java_bytes; /* worker_java_bytes() of all JVMs */

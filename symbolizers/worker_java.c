@@ -134,7 +134,7 @@ int worker_reply_jvm_table(int socket, const struct message *request, struct jav
 	free(f);
 	ret = worker_reply_made_table(socket, request, p->once ? p->once->table : NULL,
 				      p->once ? p->once->table_bytes : 0);
-	forget_once(p); /* hardly ever requested twice */
+	forget_once(p); /* if it is requested again, it is read again */
 	return ret;
 }
 

@@ -16,8 +16,9 @@ import live
 HZ = 199 # of services that are asked over HTTP
 NAME = re.compile(r"\d{8}T\d{6}Z-\d+s(-\d+)?\.skein")
 # The part by which samples may show too much of a program beside thousands of starts of programs a
-# second, as live/test_serve_memory makes them: a tick of the sampling clock that comes in a switch,
-# when interrupts are off, counts for the next thread. Seen were 2 %, and 4.6 % with more services.
+# second, as live/test_serve_memory makes them. Seen were 2 %, and once 4.6 % with more services. It
+# is not proved why: a tick of the sampling clock that comes in a switch, when interrupts are off,
+# would count for the next thread.
 SWITCH_PART = 0.1
 CHOOSABLE = {"memory", "cpu", "pids", "cpuset", "freezer"}
 

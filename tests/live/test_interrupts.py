@@ -98,9 +98,9 @@ class Counted(live.LiveTest):
 
     def check_counts(self, found, perf, outer, after):
         """
-        Compare {(name, CPU): count} with perf's, and with the kernel's around it. In 3 runs of
-        26, all beside other load, windows had one interrupt of a CPU fewer than perf (28
-        of 29 reschedules): why, is not known. More than one would be news.
+        Compare {(name, CPU): count} with perf's, and with the kernel's around it. In 3 runs of 26,
+        all beside other load, windows had one interrupt of a CPU fewer than perf (28 of 29
+        reschedules): why, is not known.
         """
         for key, count in after.items():
             with self.subTest(key=key):

@@ -164,8 +164,8 @@ class Probes(live.LiveTest):
         recording = self.begin("-p", running.pid, "-e",
                                f"cpu,usdt:{self.program}:app:work__start/work__done")
         self.wait_for(lambda: counter() == 2) # of two probes
-        # A million hits, which fill the rings at once: what comes before the recorder has read them
-        # the first time may be lost as a whole.
+        # A million hits, which fill the rings at once. Of 0.2 s no span was left now and then,
+        # beside other load, although 140,000 hits were recorded: why, is not known.
         time.sleep(1)
         trace = self.finish_in_time(recording)
         self.assertGreater(trace.one("SELECT count(*) FROM span"), 0)

@@ -27,6 +27,8 @@
  */
 #define FIRST_NAMES_PART 2
 
+_Static_assert(CAPTURE_HELPERS_MAX <= MEMORY_HELPERS_MAX, "room for all helpers");
+
 void serve_memory_begin(struct serve_memory *m, uint64_t limit, struct governor *g,
 			struct capture_options *o)
 {

@@ -70,19 +70,21 @@ struct memory_helper {
 	uint64_t limit; /* the last one that it was given, bytes; 0: none */
 };
 
+#define MEMORY_HELPERS_MAX 16
+#define MEMORY_LIMIT_STEP (1ULL << 20)
+/* Bytes that a helper takes beside the names that it keeps, but for a table that is being read. */
+#define MEMORY_HELPER_OWN (2ULL << 20)
+/* The least that one is left: the symbols of the kernel, 4 MiB, and one library's. */
+#define MEMORY_NAMES_LEAST (6ULL << 20)
+
 /*
  * memory_share.c: set limits[] to the bytes of names that each of the helpers may keep from now on,
  * 0: as before. They are such that all helpers stay within the budget but for its last part
  * (MEMORY_ROOM), together with others: the bytes of all other processes. Where that is not enough
  * for what each has and an eighth of the budget more, the largest get less; what is left is divided
- * equally. Limits change by MEMORY_LIMIT_STEP or more.
+ * equally, and each has MEMORY_NAMES_LEAST in any case. Limits change by MEMORY_LIMIT_STEP or more.
+ * count: at most MEMORY_HELPERS_MAX.
  */
-#define MEMORY_LIMIT_STEP (1ULL << 20)
-/* Bytes that a helper takes beside the names that it keeps: a table that is being read. */
-#define MEMORY_HELPER_OWN (2ULL << 20)
-/* The least that one is left: the symbols of the kernel, 4 MiB, and one library's. */
-#define MEMORY_NAMES_LEAST (6ULL << 20)
-
 void memory_budget_share(const struct memory_budget *b, struct memory_helper *helpers,
 			 unsigned int count, uint64_t others, uint64_t *limits);
 

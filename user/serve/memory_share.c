@@ -7,8 +7,6 @@
 
 #include "serve/memory_budget.h"
 
-#define SHARES_MAX 16 /* more helpers than a capture has */
-
 /* One helper may have at most a part of the budget, as if two had all of it. */
 #define PART_OF_ONE 2
 
@@ -58,11 +56,12 @@ void memory_budget_share(const struct memory_budget *b, struct memory_helper *he
 			 unsigned int count, uint64_t others, uint64_t *limits)
 {
 	const uint64_t all = b->bytes - b->bytes / MEMORY_ROOM, most = b->bytes / PART_OF_ONE;
-	uint64_t wants[SHARES_MAX] = {0}, shares[SHARES_MAX], rest[SHARES_MAX] = {0};
-	uint64_t extra[SHARES_MAX], left;
+	uint64_t wants[MEMORY_HELPERS_MAX] = {0}, shares[MEMORY_HELPERS_MAX],
+		 rest[MEMORY_HELPERS_MAX] = {0};
+	uint64_t extra[MEMORY_HELPERS_MAX], left;
 
 	memset(limits, 0, count * sizeof(*limits));
-	if (!b->bytes || !count || count > SHARES_MAX)
+	if (!b->bytes || !count)
 		return;
 	for (unsigned int i = 0; i < count; i++) {
 		others += helpers[i].keeps_names ? 0 : helpers[i].bytes;

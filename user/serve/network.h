@@ -48,8 +48,8 @@ int network_poll(struct network *n, uint64_t now, bool recording, struct error *
 
 /* Return the CPU time of the network processes and the process that forks them, so far, ns. */
 uint64_t network_cpu(struct network *n);
-/* Store the pids of those two, and return how many there are now: none if n is NULL. */
 #define NETWORK_PROCESSES 2
+/* Store the pids of those two, and return how many there are now: none if n is NULL. */
 unsigned int network_pids(const struct network *n, pid_t out[NETWORK_PROCESSES]);
 
 #endif
