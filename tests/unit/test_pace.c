@@ -14,9 +14,9 @@
 
 static struct pace p;
 
-static void start(uint64_t period, bool filling)
+static void start(uint64_t period, enum pace_source source)
 {
-	pace_start(&p, period, filling, START, START);
+	pace_start(&p, period, source, START, START);
 }
 
 /*
@@ -43,17 +43,21 @@ static uint64_t mean_of(enum pace_finding found)
 
 START_TEST(it_looks_as_often_as_there_is_to_see)
 {
-	start(PERIOD, false);
+	start(PERIOD, PACE_RINGS);
 	ck_assert_uint_eq(mean_of(PACE_QUIET) / (5 * NSEC_PER_MSEC), 50);
 	ck_assert_uint_eq((mean_of(PACE_LIFE) + NSEC_PER_MSEC / 2) / NSEC_PER_MSEC, 10);
 	ck_assert_uint_eq(mean_of(PACE_LACKING) * 10 / PERIOD, 20);
-	start(NSEC_PER_SEC / 99, false);
+	start(NSEC_PER_SEC / 99, PACE_RINGS);
 	ck_assert_uint_eq((mean_of(PACE_LACKING) + NSEC_PER_MSEC / 2) / NSEC_PER_MSEC, 10);
-	start(NSEC_PER_SEC / 4999, false);
+	start(NSEC_PER_SEC / 4999, PACE_RINGS);
 	ck_assert_uint_eq((mean_of(PACE_LACKING) + NSEC_PER_MSEC / 2) / NSEC_PER_MSEC, 2);
-	start(NSEC_PER_SEC / 19, false);
+	start(NSEC_PER_SEC / 19, PACE_RINGS);
 	ck_assert_uint_eq((mean_of(PACE_LIFE) + NSEC_PER_MSEC) / (5 * NSEC_PER_MSEC), 20);
-	start(PERIOD, true);
+	start(NSEC_PER_SEC / 19, PACE_TICKED_RINGS);
+	ck_assert_uint_eq((mean_of(PACE_LIFE) + NSEC_PER_MSEC) / (5 * NSEC_PER_MSEC), 20);
+	start(NSEC_PER_SEC / 19, PACE_TICKED_RINGS);
+	ck_assert_uint_gt(mean_of(PACE_QUIET), 3 * NSEC_PER_SEC);
+	start(PERIOD, PACE_ARRAYS);
 	ck_assert_uint_eq((mean_of(PACE_QUIET) + NSEC_PER_MSEC) / (5 * NSEC_PER_MSEC), 20);
 }
 END_TEST
@@ -64,7 +68,7 @@ START_TEST(after_a_finding_it_looks_until_that_is_in_order)
 	for (uint64_t seed = 1; seed < 1000; seed++) {
 		uint64_t now = START, last = 0;
 
-		pace_start(&p, PERIOD, false, START, seed);
+		pace_start(&p, PERIOD, PACE_RINGS, START, seed);
 		pace_rings_read(&p, now, PACE_LACKING);
 		ck_assert_int_eq(pace_sleep_kind(&p, now), WIRE_AWAKE);
 		while (pace_sleep_kind(&p, p.next) == WIRE_AWAKE) {
@@ -102,7 +106,7 @@ START_TEST(its_looks_have_any_phase)
 		unsigned int bins[BINS] = {0};
 		uint64_t now = START;
 
-		start(periods[i], false);
+		start(periods[i], PACE_RINGS);
 		for (int n = 0; n < LOOKS; n++) {
 			pace_rings_read(&p, now, PACE_LACKING);
 			now = p.next;
@@ -117,7 +121,7 @@ START_TEST(a_pause_is_any_part_of_a_period)
 {
 	unsigned int bins[BINS] = {0};
 
-	start(PERIOD, false);
+	start(PERIOD, PACE_RINGS);
 	for (int n = 0; n < LOOKS; n++) {
 		uint64_t pause = pace_pause(&p);
 
@@ -125,9 +129,9 @@ START_TEST(a_pause_is_any_part_of_a_period)
 		bins[pause * BINS / PERIOD]++;
 	}
 	check_even(bins);
-	start(0, false); /* no sampling clock */
+	start(0, PACE_RINGS); /* no sampling clock */
 	ck_assert_uint_eq(pace_pause(&p), 0);
-	start(20 * NSEC_PER_SEC, false); /* the pause is bounded for a slow clock */
+	start(20 * NSEC_PER_SEC, PACE_RINGS); /* the pause is bounded for a slow clock */
 	ck_assert_uint_le(pace_pause(&p), NSEC_PER_SEC);
 }
 END_TEST

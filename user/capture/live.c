@@ -654,8 +654,7 @@ static int begin_recording(struct live *l, struct error *err)
 	l->times.started = l->times.resumed = l->times.last_tick = l->times.last_forget =
 		l->times.last_tidy = clock_boot_ns();
 	live_follow_hits(l, true);
-	pace_start(&l->times.pace, l->clock.rates[0].clocked ? l->clock.rates[0].period : 0,
-		   l->switches.schedule != NULL, l->times.started, l->times.started);
+	live_start_pace(l);
 	l->times.next_tick = next_tick(l, l->times.started);
 	/* The sums of before would be more than the first window's time. */
 	ret = live_groups_begin(l, err);

@@ -333,6 +333,11 @@ int live_follow_suspend(struct live *l, struct error *err);
 /* Change the rate if another one is wanted. */
 int live_follow_rate(struct live *l, struct error *err);
 
+/* Return what is read besides the rings of samples; switches: whether switches are recorded. */
+enum pace_source live_pace_source(const struct live *l, bool switches);
+/* Begin to choose when the rings are read (pace.h), from times.started on. */
+void live_start_pace(struct live *l);
+
 /* live_memory.c: ask whether to take less memory, and do so; for each tick. */
 int live_relieve_memory(struct live *l, struct error *err);
 /* live.c: forget stacks and frames, and have the sink forget old records. now: ns. */

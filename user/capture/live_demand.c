@@ -67,7 +67,7 @@ static void stop_switches(struct live *l)
 		switches_set_wanted(l->switches.array, cpu, false);
 	program_detach_waits(l->program);
 	switches_detach(l->switches.array);
-	l->times.pace.filling = false;
+	l->times.pace.source = live_pace_source(l, false);
 }
 
 static int start_switches(struct live *l, uint64_t now, struct error *err)
@@ -111,7 +111,7 @@ static int begin_demand(struct live *l, struct error *err)
 		l->switches.demand.ended = clock_boot_ns();
 		return ret;
 	}
-	l->times.pace.filling = true;
+	l->times.pace.source = live_pace_source(l, true);
 	l->times.pace.next = now;
 	l->switches.demand.on = true;
 	return 0;

@@ -143,3 +143,19 @@ int live_follow_rate(struct live *l, struct error *err)
 	l->times.pace.period = l->clock.rates[wanted].clocked ? l->clock.rates[wanted].period : 0;
 	return l->clock.described >> wanted & 1 ? 0 : put_event_of_rate(l, wanted, err);
 }
+
+enum pace_source live_pace_source(const struct live *l, bool switches)
+{
+	if (switches)
+		return PACE_ARRAYS;
+	return l->options.when.tick ? PACE_TICKED_RINGS : PACE_RINGS;
+}
+
+void live_start_pace(struct live *l)
+{
+	const struct sampled_event *e = &l->clock.rates[0];
+
+	pace_start(&l->times.pace, e->clocked ? e->period : 0,
+		   live_pace_source(l, l->switches.schedule != NULL), l->times.started,
+		   l->times.started);
+}

@@ -26,6 +26,11 @@
 #define QUIET_INTERVAL (250 * NSEC_PER_MSEC)
 #define QUIET_MAX (400 * NSEC_PER_MSEC)
 /*
+ * Mean interval (ns) of a recorder whose ticks, about one a second, read the rings: longer than
+ * from one tick to the next, since every read is a wake-up. What cannot wait wakes the recorder.
+ */
+#define TICKED_INTERVAL (4 * NSEC_PER_SEC)
+/*
  * Upper bound (ns) of the pause after a wake-up by a sample. If the period of the sampling clock is
  * longer, a random part of this bound is sufficient.
  */
@@ -40,9 +45,10 @@ static uint64_t random_below(struct pace *p, uint64_t below)
 	return below ? p->random % below : 0;
 }
 
-void pace_start(struct pace *p, uint64_t period, bool filling, uint64_t now, uint64_t seed)
+void pace_start(struct pace *p, uint64_t period, enum pace_source source, uint64_t now,
+		uint64_t seed)
 {
-	*p = (struct pace){.period = period, .filling = filling, .next = now, .random = seed | 1};
+	*p = (struct pace){.period = period, .source = source, .next = now, .random = seed | 1};
 }
 
 static uint64_t attentive_interval(const struct pace *p)
@@ -68,6 +74,10 @@ static uint64_t quiet_interval(const struct pace *p)
 {
 	uint64_t mean = QUIET_PERIODS * p->period;
 
+	if (p->source == PACE_ARRAYS)
+		return LIFE_INTERVAL;
+	if (p->source == PACE_TICKED_RINGS)
+		return TICKED_INTERVAL;
 	if (mean < QUIET_INTERVAL)
 		return QUIET_INTERVAL;
 	return mean < QUIET_MAX ? mean : QUIET_MAX;
@@ -79,7 +89,7 @@ static uint64_t mean_interval(const struct pace *p, uint64_t now, enum pace_find
 		return attentive_interval(p);
 	if (now < p->lively)
 		return life_interval(p);
-	return found == PACE_QUIET && !p->filling ? quiet_interval(p) : LIFE_INTERVAL;
+	return found == PACE_QUIET ? quiet_interval(p) : LIFE_INTERVAL;
 }
 
 void pace_rings_read(struct pace *p, uint64_t now, enum pace_finding found)

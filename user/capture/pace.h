@@ -8,7 +8,6 @@
 #ifndef SKEIN_CAPTURE_PACE_H
 #define SKEIN_CAPTURE_PACE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "bpf/event.h"
@@ -22,10 +21,16 @@ enum pace_finding {
 	PACE_LACKING,
 };
 
+/* What is read, and who else reads it. */
+enum pace_source {
+	PACE_RINGS, /* rings, which wake the recorder when they fill */
+	PACE_TICKED_RINGS, /* the same, and every tick of the recorder reads them */
+	PACE_ARRAYS, /* the arrays of switches, too, which fill without waking the recorder */
+};
+
 struct pace {
 	uint64_t period; /* period of the sampling clock, ns; 0: there are no clock samples */
-	/* the arrays of switches are in use, which fill without waking the recorder */
-	bool filling;
+	enum pace_source source;
 	uint64_t next; /* time of the next read, ns */
 	/*
 	 * until this time, ns, the rings are read at the shortest intervals, because something that
@@ -44,7 +49,8 @@ struct pace {
  * Initialize a pace; the first read is due at once. now: ns of the clock that all times of a pace
  * use. seed: any number that differs between runs.
  */
-void pace_start(struct pace *p, uint64_t period, bool filling, uint64_t now, uint64_t seed);
+void pace_start(struct pace *p, uint64_t period, enum pace_source source, uint64_t now,
+		uint64_t seed);
 
 /* Choose the time of the next read (next), after the rings have been read at the time now. */
 void pace_rings_read(struct pace *p, uint64_t now, enum pace_finding found);
