@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 7200
 """
 Test that programs that live for 1, 5 and 20 ms, and that the recorder does not know yet, get their

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 600
 """
 Test programs that fake their Python state, or change it while it is read: the work stays bounded,

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 """
 Test bad conditions: the recorder killed, pipe closed, no privileges, wrong arguments,
 an impatient user.

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 900
 """
 Test wall time of skein serve: what threads run and wait adds up to the time of the session, the

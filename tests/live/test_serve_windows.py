@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 """
 Test windows with scheduler records: each has all its time, together they have the states that one
 recording shows, and commands show them as a timeline.

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# beside others
 # timeout: 600
 """
 Suspend a virtual machine while skein records it: the time is known as such, no sample is due in it,
