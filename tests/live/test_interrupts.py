@@ -84,6 +84,13 @@ def programs():
     return found.stdout.count("name on_handler_entry") + found.stdout.count("name on_softirq_begin")
 
 
+def not_run():
+    """Return {name: runs of a BPF program that the kernel has left out}, of those here."""
+    found = subprocess.run(["bpftool", "-j", "prog", "show"], capture_output=True, check=True)
+    return {p["name"]: p["recursion_misses"] for p in json.loads(found.stdout)
+            if p.get("name", "").startswith("on_") and p.get("recursion_misses")}
+
+
 def load():
     """Make timers, and softirqs of the loopback device: one of net_rx for each of 3,000 packets."""
     subprocess.run(["python3", "-c", "import socket, time\n"
@@ -96,15 +103,16 @@ def load():
 class Counted(live.LiveTest):
     missed = 0
 
-    def check_counts(self, found, perf, outer, after):
+    def check_counts(self, found, perf, outer, after, **seen):
         """
-        Compare {(name, CPU): count} with perf's, and with the kernel's around it. In 3 runs of 26,
+        Compare {(name, CPU): count} with perf's, and with the kernel's around it. In 3 runs of 34,
         all beside other load, windows had one interrupt of a CPU fewer than perf (28 of 29
-        reschedules): why, is not known.
+        reschedules): why, is not known. seen: what may explain it, to be shown.
         """
         for key, count in after.items():
             with self.subTest(key=key):
-                self.assertGreaterEqual(found.get(key, 0) + self.missed, perf.counts.get(key, 0))
+                self.assertGreaterEqual(found.get(key, 0) + self.missed, perf.counts.get(key, 0),
+                                        seen)
                 self.assertLessEqual(found.get(key, 0), count - outer[key])
         self.assertGreater(sum(perf.counts.values()), 3000)
 
@@ -233,14 +241,17 @@ class Served(serve_live.ServeTest, Counted):
             for windows in 3, 5:
                 load()
                 self.wait_for(lambda: len(service.windows()) >= windows, limit=120)
+        seen = {"not run": not_run(), "lost": []}
         self.assertEqual(service.stop()[0], 0)
         after, found, by_name = counts(), collections.Counter(), collections.Counter()
         for path in service.windows():
             self.check_window(path)
-            for (name, cpu), row in sums(live.Trace(path)).items():
+            trace = live.Trace(path)
+            seen["lost"].append((trace.losses("UNPAIRED"), trace.losses("INTERRUPTS_LOST")))
+            for (name, cpu), row in sums(trace).items():
                 found[name, cpu] += row["count"]
                 by_name[name] += row["count"]
-        self.check_counts(found, perf, outer, after)
+        self.check_counts(found, perf, outer, after, **seen)
         report = json.loads(self.skein("report", "--json", "--last", "1h", "--folder", self.folder))
         self.assertEqual({h["name"]: h["count"] for h in report["interrupts"]["handlers"]}, by_name)
 
