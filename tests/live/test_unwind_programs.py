@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# beside others
 # timeout: 900
 """
 Test the share of complete stacks of real programs under load, at 999 Hz: at least 99.5 % of each
