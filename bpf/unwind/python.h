@@ -29,52 +29,18 @@
 #include "bpf/unwind/python_register.h"
 
 /*
- * Read the head of a str, and what follows it, into w->memory.text. Return the number of bytes
- * read: those of the head alone if the memory ends soon after it; 0 on error.
- */
-static __always_inline __u32 python_read_text(struct python_walk *w, __u64 address)
-{
-	const __u32 head = PYTHON_TEXT_HEAD_WORDS * sizeof(__u64);
-
-	if (!python_read(w, w->memory.text, sizeof(w->memory.text), address))
-		return sizeof(w->memory.text);
-	return python_read(w, w->memory.text, head, address) ? 0 : head;
-}
-
-/*
- * Copy size bytes of characters from w->memory.text, from the byte start on (a multiple of 8), to
- * w->memory.characters.
- */
-static __always_inline void python_copy_characters(struct python_walk *w, __u32 start, __u32 size)
-{
-	for (__u32 i = 0; i < PYTHON_CHARACTERS_WORDS; i++) {
-		__u32 rest = size > 8 * i ? size - 8 * i : 0;
-		__u64 word = w->memory.text[(start / 8 + i) & (PYTHON_TEXT_WORDS - 1)];
-
-		if (rest < 8)
-			word &= (1ULL << (8 * rest & 63)) - 1;
-		w->memory.characters[i] = word;
-	}
-}
-
-/*
  * Read those characters of a str that are part of an id into w->memory.characters. Return the size
  * of all characters in bytes; 0 on error, or if the str has none directly after its head.
  */
 static __always_inline __u64 python_read_characters(struct python_walk *w, __u64 address)
 {
-	const __u32 half = PYTHON_CHARACTERS_MAX / 2, have = python_read_text(w, address);
+	const __u32 half = PYTHON_CHARACTERS_MAX / 2;
 	struct python_characters c;
-	__u32 bytes, start;
+	__u32 bytes;
 
-	if (!have)
+	if (python_read(w, w->memory.text_head, sizeof(w->memory.text_head), address))
 		return 0;
-	c = python_find_characters(&w->layout, address, w->memory.text);
-	start = c.from - address;
-	if (c.size <= have && start + c.size <= have && !(start % 8)) {
-		python_copy_characters(w, start, c.size);
-		return c.size;
-	}
+	c = python_find_characters(&w->layout, address, w->memory.text_head);
 	if (c.size > PYTHON_CHARACTERS_MAX) {
 		if (python_read(w, w->memory.characters, half, c.from) ||
 		    python_read(w, w->memory.characters + half / 8, half, c.from + c.size - half))

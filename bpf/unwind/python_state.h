@@ -73,17 +73,11 @@ struct python_registers {
 	__u64 values[UNWIND_REGISTERS];
 };
 
-/*
- * Number of words that are read of a str at first. The characters of most names are among them; in
- * an ASCII str, 80 of them.
- */
-#define PYTHON_TEXT_WORDS 16
-
 /* The parts of the process's memory that the walker has read last. */
 struct python_buffers {
 	__u64 frame[PYTHON_FRAME_BYTES / sizeof(__u64)];
 	__u64 code[PYTHON_CODE_BYTES / sizeof(__u64)]; /* of a code object */
-	__u64 text[PYTHON_TEXT_WORDS]; /* of a str shown for a code object: its head, and more */
+	__u64 text_head[PYTHON_TEXT_HEAD_WORDS]; /* of a str shown for a code object */
 	__u64 characters[PYTHON_CHARACTERS_WORDS];
 	/* the file of the frame before: address of its str, and python_text_id(); 0: none */
 	__u64 file, file_id;

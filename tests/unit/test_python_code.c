@@ -197,48 +197,6 @@ START_TEST(another_text_is_another_object)
 }
 END_TEST
 
-static void check_id_of_reader(const struct python_layout *l, uint32_t id)
-{
-	struct python_code c;
-
-	ck_assert_int_eq(python_code_read(&c, &memory, &(struct python_interpreter){*l, CODE_TYPE},
-					  FAKE_BASE + CODE, id),
-			 0);
-	python_code_free(&c);
-}
-
-/*
- * The walker reads more than the head of a str at once, unless the memory ends there. Neither that
- * nor the bytes after the characters change the id.
- */
-START_TEST(an_id_depends_on_the_characters_alone)
-{
-	const struct python_layout l = layout_without_number();
-	static char text[PYTHON_CHARACTERS_MAX + 3];
-	uint32_t id;
-
-	for (size_t size = 1; size < sizeof(text) - 1; size++) {
-		size_t bytes = l.text_ascii + size, head = PYTHON_TEXT_HEAD_WORDS * 8;
-		size_t last = FAKE_SIZE - (bytes < head ? head : bytes);
-
-		memset(text, 'x', size);
-		make_code();
-		memset(fake.bytes + 5000, 0xa5, 256);
-		fake_word(&fake, CODE + l.code_name, fake_ascii(&fake, 5000, text));
-		id = id_of_walker(&l);
-		check_id_of_reader(&l, id);
-		memset(fake.bytes + 5000 + l.text_ascii + size, 0x5a, 64);
-		ck_assert_uint_eq(id_of_walker(&l), id);
-		fake_word(&fake, CODE + l.code_name, fake_ascii(&fake, last, text));
-		id = id_of_walker(&l);
-		check_id_of_reader(&l, id);
-		text[size - 1] ^= 1;
-		fake_ascii(&fake, last, text);
-		ck_assert_uint_ne(id_of_walker(&l), id);
-	}
-}
-END_TEST
-
 /* The walker cannot read a page that is not in memory; the reader of names can. */
 START_TEST(a_text_that_the_walker_could_not_read_is_left_out)
 {
@@ -509,11 +467,10 @@ START_TEST(members_far_away_are_refused)
 END_TEST
 
 SUITE("python_code", a_code_object_is_read, what_was_freed_is_stale, another_object_is_stale,
-      another_text_is_another_object, an_id_depends_on_the_characters_alone,
-      a_text_that_the_walker_could_not_read_is_left_out, a_text_longer_than_memory_is_left_out,
-      what_changes_meanwhile_is_stale, nonsense_of_another_object_is_stale,
-      names_that_make_no_sense_are_errors, without_lines_there_are_names, an_empty_table_is_one,
-      long_names_are_cut, a_name_that_the_qualified_one_lacks_is_shown,
-      a_qualified_name_that_ends_with_the_name_stays,
+      another_text_is_another_object, a_text_that_the_walker_could_not_read_is_left_out,
+      a_text_longer_than_memory_is_left_out, what_changes_meanwhile_is_stale,
+      nonsense_of_another_object_is_stale, names_that_make_no_sense_are_errors,
+      without_lines_there_are_names, an_empty_table_is_one, long_names_are_cut,
+      a_name_that_the_qualified_one_lacks_is_shown, a_qualified_name_that_ends_with_the_name_stays,
       without_a_readable_name_the_qualified_one_is_shown,
       of_a_cut_qualified_name_the_end_is_unknown, members_far_away_are_refused)
