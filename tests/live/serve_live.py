@@ -15,10 +15,11 @@ import live
 
 HZ = 199 # of services that are asked over HTTP
 NAME = re.compile(r"\d{8}T\d{6}Z-\d+s(-\d+)?\.skein")
-# The part by which samples may show too much of a program beside thousands of starts of programs a
-# second, as live/test_serve_memory makes them. Seen were 2 %, and once 4.6 % with more services. It
-# is not proved why: a tick of the sampling clock that comes in a switch, when interrupts are off,
-# would count for the next thread.
+# The part by which samples may show too much of a program beside thousands of starts of programs
+# a second, as live/test_serve_memory makes them: 3 %, which perf's clock shows, too
+# (docs/account.md), and chance. A program with half of a CPU has 4,000 samples in 20 s, whose
+# number has a standard deviation of 1.1 %; 6 times that, and the 0.4 s that the tests add, are
+# exceeded less often than once in 10^9 runs.
 SWITCH_PART = 0.1
 CHOOSABLE = {"memory", "cpu", "pids", "cpuset", "freezer"}
 
