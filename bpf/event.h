@@ -591,6 +591,12 @@ struct wire_probe {
 	__u32 tid;
 	__u32 ns_pid; /* pid in the innermost pid namespace of the process; 0: unknown */
 	__u32 site; /* index */
+	/*
+	 * Hits of all CPUs that were lost so far, modulo 2^32: where it grows from one hit to the
+	 * next of a thread, some in between may be missing.
+	 */
+	__u32 lost;
+	__u32 unused;
 	__u64 stack_pointer;
 	__u64 arguments[PROBE_OPERANDS_MAX]; /* the first wire_probe_site.count are set */
 };

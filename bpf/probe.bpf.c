@@ -25,6 +25,8 @@ const volatile __u32 probe_cpus_per_ring = 1;
 bool probes_stopped = false;
 /* Set by user space while it records. */
 bool hits_wanted = false;
+/* Hits that were lost so far, modulo 2^32 (wire_probe.lost). */
+__u32 hits_lost = 0;
 
 struct probe_ring_map {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -172,6 +174,8 @@ static __always_inline void describe_hit(struct wire_probe *p, struct task_struc
 	p->tid = task->pid;
 	p->ns_pid = task_inner_pid(task->group_leader);
 	p->site = site;
+	p->lost = *(volatile __u32 *)&hits_lost;
+	p->unused = 0;
 	p->stack_pointer = stack;
 }
 
@@ -197,6 +201,7 @@ static __always_inline void count_lost_hit(void)
 {
 	struct wire_probe_cpu *c = probe_cpu();
 
+	__sync_fetch_and_add(&hits_lost, 1);
 	if (c)
 		__sync_fetch_and_add(&c->lost, 1);
 }

@@ -41,6 +41,7 @@ static struct {
 static struct {
 	struct process_table *table;
 	struct runtime_events *events;
+	uint32_t lost; /* probe_event.lost of the events to come */
 	uint64_t last_lane, last_name, last_loss;
 	char text[8192];
 	size_t shown; /* spans already shown */
@@ -155,6 +156,7 @@ static inline void probe(uint64_t us, uint32_t tid, struct probe_event e)
 	e.time = stamp(us);
 	e.process = of.process;
 	e.thread = of.thread;
+	e.lost = run.lost;
 	for (int i = 0; i < PROBE_TEXTS_MAX; i++)
 		e.texts[i] = e.texts[i] ? e.texts[i] : "";
 	e.argument_count = e.row->arguments;

@@ -378,22 +378,48 @@ START_TEST(a_missing_end_is_lost)
 }
 END_TEST
 
-/* After events were lost nothing pairs across the loss, and what is missing is not counted twice.
+/*
+ * Nothing pairs across a loss, which is where the number of lost events grows; what is missing is
+ * not counted twice. Before it and after it, pairs are whole.
  */
 START_TEST(a_loss_separates)
 {
 	begin();
+	for (uint64_t i = 1; i < 4; i++) { /* the number wraps */
+		vm(0, PROBE_STOP_BEGIN, NULL);
+		run.lost = (uint32_t)(i * 0x60000000);
+	}
+	run.lost = 4;
 	vm(1, PROBE_STOP_BEGIN, NULL);
-	runtime_events_lost(run.events, stamp(8));
+	ck_assert(is_collecting());
+	/* the loss is known before the events that precede it have been passed */
+	runtime_events_lost(run.events, 9);
 	ck_assert(!is_collecting());
-	vm(6, PROBE_STOP_END, NULL);
-	vm(7, PROBE_STOP_BEGIN, NULL); /* perhaps before the lost ones */
+	vm(2, PROBE_STOP_END, NULL);
+	vm(3, PROBE_STOP_BEGIN, NULL);
+	run.lost = 9;
 	vm(10, PROBE_STOP_END, NULL);
 	vm(11, PROBE_STOP_BEGIN, NULL);
+	ck_assert(is_collecting());
+	run.lost = 8; /* of another CPU, which read the number before */
 	vm(12, PROBE_STOP_END, NULL);
 	end(100);
 	ck_assert_str_eq(spans(),
+			 "JVM 1-2 stopped for a collection \"stopped for a collection\"\n"
 			 "JVM 11-12 stopped for a collection \"stopped for a collection\"\n");
+	ck_assert_uint_eq(kept.lost, 0);
+	over();
+}
+END_TEST
+
+/* The end of what is open at the end may be lost, so that it is not known how long it took. */
+START_TEST(after_a_loss_nothing_is_open_at_the_end)
+{
+	begin();
+	vm(1, PROBE_STOP_BEGIN, NULL);
+	runtime_events_lost(run.events, 1);
+	end(100);
+	ck_assert_str_eq(spans(), "");
 	ck_assert_uint_eq(kept.lost, 0);
 	over();
 }
@@ -449,7 +475,7 @@ START_TEST(any_order_is_survived)
 			e.arguments[n] = (uint64_t)rand() - 10;
 		probe(i, 101 + (uint32_t)rand() % 20, e);
 		if (i % 5000 == 0)
-			runtime_events_lost(run.events, stamp(i + 10));
+			runtime_events_lost(run.events, ++run.lost);
 		if (i % 777 == 0)
 			ck_assert_int_eq(runtime_events_tick(run.events, stamp(i), NULL), 0);
 		is_collecting();
@@ -520,4 +546,5 @@ SUITE("runtime events", a_safepoint_is_divided, the_heap_is_counted,
       concurrent_phases_have_lanes, pauses_have_the_times_of_the_log, operations_need_no_safepoint,
       the_last_safepoint_is_open, the_first_end_may_have_no_begin,
       a_later_end_without_a_begin_is_lost, a_missing_end_is_lost, a_loss_separates,
-      hostile_pools_are_bounded, any_order_is_survived, threads_have_full_names, events_of_threads)
+      after_a_loss_nothing_is_open_at_the_end, hostile_pools_are_bounded, any_order_is_survived,
+      threads_have_full_names, events_of_threads)

@@ -287,6 +287,7 @@ static int pass_hit(struct live *l, const struct wire_probe *hit, const struct p
 		.thread = of->thread,
 		.texts = {"", ""},
 		.stack_pointer = hit->stack_pointer,
+		.lost = hit->lost,
 		.label = at->label,
 		.argument_count = at->count,
 	};
@@ -372,7 +373,7 @@ int live_probes_drain(struct live *l, uint64_t now)
 
 	if (lost) {
 		ledger_count_lost(l->ledger, LOSS_PROBES_LOST, lost);
-		runtime_events_lost(l->probes.events, clock_boot_ns());
+		runtime_events_lost(l->probes.events, probes_lost(l->probes.attached));
 	}
 	return ret;
 }

@@ -503,6 +503,11 @@ const struct wire_probe_cpu *probes_cpu(const struct probes *p, unsigned int cpu
 	return &p->states[cpu];
 }
 
+uint32_t probes_lost(const struct probes *p)
+{
+	return __atomic_load_n(&p->skeleton->bss->hits_lost, __ATOMIC_RELAXED);
+}
+
 uint64_t probes_ring_bytes(const struct probes *p)
 {
 	return 2 * p->ring_bytes * p->rings.count;

@@ -84,6 +84,8 @@ bool probes_owns_ring(const struct probes *p, int ring);
 const struct probes_place *probes_place(const struct probes *p, uint32_t site);
 /* Return how many hits were lost since the last call, because a ring was full. */
 uint64_t probes_take_lost(struct probes *p);
+/* Return how many were lost so far, modulo 2^32 (wire_probe.lost). */
+uint32_t probes_lost(const struct probes *p);
 /* With stacks of hits: take them from now on, or not. */
 void probes_take_stacks(const struct probes *p, bool wanted);
 /* Return the state of a CPU, in memory shared with the kernel; cpu: a possible one. */

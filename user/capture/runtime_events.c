@@ -46,17 +46,19 @@ void runtime_events_free(struct runtime_events *r)
 	free(r);
 }
 
-/*
- * Up to lost_until, an event may be from before or after the lost ones, so that none of them pairs
- * with a later one.
- */
-static void separate_from_lost(struct runtime_events *r, uint64_t time)
+/* Return whether losses, by their number modulo 2^32, came after others. */
+static bool lost_more(uint32_t lost, uint32_t before)
 {
-	if (!r->lost_until)
+	return (int32_t)(lost - before) > 0;
+}
+
+/* Let nothing that began before a loss pair with an event after it. */
+static void separate_from_lost(struct runtime_events *r, uint32_t lost)
+{
+	if (!lost_more(lost, r->lost))
 		return;
+	r->lost = lost;
 	r->epoch++;
-	if (time > r->lost_until)
-		r->lost_until = 0;
 }
 
 int runtime_events_probe(struct runtime_events *r, const struct probe_event *e, struct error *err)
@@ -66,7 +68,7 @@ int runtime_events_probe(struct runtime_events *r, const struct probe_event *e, 
 
 	if (!p)
 		return error_errno(err, -ENOMEM, "runtime events");
-	separate_from_lost(r, e->time);
+	separate_from_lost(r, e->lost);
 	if ((meaning >= PROBE_STOP_BEGIN && meaning <= PROBE_OPERATION_END) ||
 	    meaning == PROBE_CAUSE)
 		return runtime_hotspot_probe(p, e, err);
@@ -121,7 +123,7 @@ bool runtime_events_is_collecting(const struct runtime_events *r, const struct p
 	if (!r->processes || !p->id)
 		return false;
 	HASH_FIND(hh, r->processes, &p->id, sizeof(p->id), of);
-	if (!of || of->vm.epoch != r->epoch)
+	if (!of || of->vm.epoch != r->epoch || lost_more(r->lost_in_all, r->lost))
 		return false;
 	for (size_t i = 0; i < of->vm.open.count; i++)
 		if (of->vm.open.items[i].kind == SPAN_GC_STOP)
@@ -129,10 +131,9 @@ bool runtime_events_is_collecting(const struct runtime_events *r, const struct p
 	return false;
 }
 
-void runtime_events_lost(struct runtime_events *r, uint64_t until)
+void runtime_events_lost(struct runtime_events *r, uint32_t lost)
 {
-	r->epoch++;
-	r->lost_until = until > r->lost_until ? until : r->lost_until;
+	r->lost_in_all = lost;
 }
 
 void runtime_events_forget(struct runtime_events *r)
@@ -189,6 +190,9 @@ int runtime_events_end(struct runtime_events *r, const struct process_entry *p, 
 	struct runtime_thread *t, *next_thread;
 	int ret = 0;
 
+	/* the ends of what is open may be among those lost since the last event */
+	if (lost_more(r->lost_in_all, r->lost))
+		r->epoch++;
 	HASH_ITER (hh, r->threads, t, next_thread)
 		if (!ret && (!p || t->process == p->id))
 			ret = end_runtime_thread(r, t, time, err);

@@ -24,6 +24,7 @@ struct probe_event {
 	uint64_t stack_pointer; /* of the thread */
 	/* name of a probe of the user, such as "app:request"; NULL for rows of the table */
 	const char *label;
+	uint32_t lost; /* events that were lost before it, of all threads, modulo 2^32 */
 	uint8_t argument_count; /* how many arguments the site has, at most those of the row */
 };
 
@@ -79,11 +80,11 @@ uint64_t runtime_events_counted(const struct runtime_events *r, const struct pro
 bool runtime_events_is_collecting(const struct runtime_events *r, const struct process_entry *p);
 
 /*
- * Note that events were lost at some time up to until (ns): what began before is forgotten, since
- * its end may be among them, and is no other loss. Call this before events after the loss are
- * handled.
+ * Note that this many events were lost so far, modulo 2^32. An event with a larger number than the
+ * one before it comes after a loss: what began before is forgotten, since its end may be among the
+ * lost ones, and is no other loss.
  */
-void runtime_events_lost(struct runtime_events *r, uint64_t until);
+void runtime_events_lost(struct runtime_events *r, uint32_t lost);
 /* Emit names again before they are used again: the sink has got sink_forget(). */
 void runtime_events_forget(struct runtime_events *r);
 /*

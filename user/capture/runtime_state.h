@@ -132,7 +132,8 @@ struct runtime_events {
 	struct runtime_lanes *processes; /* by process.id */
 	struct runtime_thread *threads; /* by lane.id */
 	uint64_t epoch; /* grows when events are lost */
-	uint64_t lost_until; /* time up to which events may be lost, ns */
+	/* how many events were lost, modulo 2^32: before the last event, and as far as is known */
+	uint32_t lost, lost_in_all;
 	size_t open; /* spans of all tracks */
 	struct cache *names; /* hash of a text to its name.id */
 	struct {
