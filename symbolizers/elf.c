@@ -21,10 +21,20 @@ enum { QUALITY_TYPED = 4, QUALITY_SIZED = 8 };
 /* Lower ranks are those of functions without a symbol, see elf_frames.c. */
 #define RANK_SYMBOLS 1
 
+/* The images that are open while symbols are read. */
+struct elf_reading {
+	struct elf_image image, other; /* other: a debug file, or the image inside .gnu_debugdata */
+	uint64_t strings_most; /* of struct elf_files */
+};
+
 struct symbol_reader {
 	struct symtab *symbols;
 	const struct elf_image *image;
-	uint32_t names; /* start of the string table in symbols->names */
+	/*
+	 * what is added to the offset of a name in the string table: the table's place in
+	 * symbols->names, or SYMBOL_NAME_OUTSIDE
+	 */
+	uint32_t names;
 	uint64_t names_size;
 	VECTOR(GElf_Shdr) sections;
 };
@@ -39,34 +49,41 @@ static unsigned int symbol_quality(const GElf_Sym *s)
 	       (type == STT_NOTYPE ? 0 : QUALITY_TYPED) | (s->st_size ? QUALITY_SIZED : 0);
 }
 
-/* Return whether a symbol is a function, or a label of assembler code in an executable section. */
-static bool is_code_symbol(const struct symbol_reader *r, const GElf_Sym *s, const char *name)
+/* Return whether a symbol may be a function, or a label of assembler code. */
+static bool is_code_symbol(const struct symbol_reader *r, const GElf_Sym *s)
 {
 	unsigned int type = GELF_ST_TYPE(s->st_info);
 
-	if (s->st_shndx == SHN_UNDEF || !name[0])
+	if (s->st_shndx == SHN_UNDEF || !s->st_name || s->st_name >= r->names_size)
 		return false;
 	if (type == STT_FUNC || type == STT_GNU_IFUNC)
 		return s->st_shndx != SHN_ABS;
-	/*
-	 * On arm64, names such as $x and $d mark code and data; .L begins the names of the
-	 * compiler's own labels.
-	 */
-	return type == STT_NOTYPE && name[0] != '$' && strncmp(name, ".L", 2) != 0 &&
-	       s->st_shndx < r->sections.count &&
+	return type == STT_NOTYPE && s->st_shndx < r->sections.count &&
 	       (r->sections.items[s->st_shndx].sh_flags & SHF_EXECINSTR);
+}
+
+/*
+ * Return whether a code symbol has the name of a function or label. On arm64, names such as $x and
+ * $d mark code and data; .L begins the names of the compiler's own labels.
+ */
+static bool is_code_name(const struct symbol_reader *r, const GElf_Sym *s, uint32_t name)
+{
+	char copy[3];
+	const char *text = symtab_name(r->symbols, name, copy, sizeof(copy));
+
+	if (GELF_ST_TYPE(s->st_info) != STT_NOTYPE)
+		return text[0];
+	return text[0] && text[0] != '$' && strncmp(text, ".L", 2) != 0;
 }
 
 static int add_elf_symbol(struct symbol_reader *r, const GElf_Sym *s)
 {
 	struct symbol_range range = {.start = s->st_value, .rank = symbol_quality(s)};
-	const char *name;
 
-	if (s->st_name >= r->names_size)
+	if (!is_code_symbol(r, s))
 		return 0;
-	range.name = r->names + s->st_name;
-	name = r->symbols->names.items + range.name;
-	if (!is_code_symbol(r, s, name) ||
+	range.name = r->names + (uint32_t)s->st_name;
+	if (!is_code_name(r, s, range.name) ||
 	    __builtin_add_overflow(s->st_value, s->st_size, &range.end))
 		return 0;
 	if (!s->st_size) {
@@ -120,11 +137,30 @@ static int add_symbol_entries(struct symbol_reader *r, const GElf_Shdr *table)
 	return ret;
 }
 
+static int read_of_image(const void *image, uint64_t offset, void *buf, size_t size)
+{
+	return elf_image_read(image, offset, buf, size);
+}
+
+/* Leave a string table in its file. */
+static void leave_symbol_names(struct symbol_reader *r, const GElf_Shdr *strings)
+{
+	r->symbols->outside = (struct symbol_strings){
+		.read = read_of_image,
+		.file = r->image,
+		.from = strings->sh_offset,
+		.size = strings->sh_size,
+	};
+	r->names = SYMBOL_NAME_OUTSIDE;
+	r->names_size = strings->sh_size;
+}
+
 /*
  * Add the whole string table unchanged: names may share bytes in it, and a hostile file could make
  * copies of single names take far more memory than the table.
  */
-static int add_symbol_names(struct symbol_reader *r, const GElf_Shdr *strings)
+static int add_symbol_names(struct symbol_reader *r, const GElf_Shdr *strings,
+			    uint64_t strings_most)
 {
 	struct symtab *t = r->symbols;
 	size_t first = t->names.count ? t->names.count : 1;
@@ -134,6 +170,10 @@ static int add_symbol_names(struct symbol_reader *r, const GElf_Shdr *strings)
 		return -EBADMSG;
 	if (first + strings->sh_size + 1 > SYMBOL_NAMES_MAX)
 		return -E2BIG;
+	if (strings_most && strings->sh_size >= strings_most && !t->outside.size) {
+		leave_symbol_names(r, strings);
+		return 0;
+	}
 	if (vector_reserve(&t->names, strings->sh_size + 2) < 0)
 		return -ENOMEM;
 	ret = elf_image_read(r->image, strings->sh_offset, t->names.items + first,
@@ -152,7 +192,8 @@ static int add_symbol_names(struct symbol_reader *r, const GElf_Shdr *strings)
  * Add the symbols of the first table of this type. Return 0; -ENOENT: the image has no such table;
  * or another negative errno.
  */
-static int add_symbol_table(struct symtab *symbols, const struct elf_image *image, uint32_t type)
+static int add_symbol_table(struct symtab *symbols, const struct elf_image *image, uint32_t type,
+			    uint64_t strings_most)
 {
 	struct symbol_reader r = {.symbols = symbols, .image = image};
 	GElf_Shdr table, strings;
@@ -170,7 +211,7 @@ static int add_symbol_table(struct symtab *symbols, const struct elf_image *imag
 		ret = vector_push(&r.sections, s);
 	}
 	if (!ret)
-		ret = add_symbol_names(&r, &strings);
+		ret = add_symbol_names(&r, &strings, strings_most);
 	if (!ret)
 		ret = add_symbol_entries(&r, &table);
 	vector_free(&r.sections);
@@ -194,13 +235,16 @@ static size_t count_underscores(const char *name)
 static int by_preference(const void *a, const void *b, void *context)
 {
 	const struct symbol_range *x = a, *y = b;
-	const char *names = context, *p = names + x->name, *q = names + y->name;
+	char copies[2][COMPARED + 1];
+	const char *p, *q;
 	size_t m, n;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? -1 : 1;
+	p = symtab_name(context, x->name, copies[0], sizeof(copies[0]));
+	q = symtab_name(context, y->name, copies[1], sizeof(copies[1]));
 	m = count_underscores(p);
 	n = count_underscores(q);
 	if (m == n) {
@@ -224,7 +268,7 @@ static void rank_symbols(struct symtab *t)
 
 	if (!count)
 		return;
-	qsort_r(ranges, count, sizeof(*ranges), by_preference, t->names.items);
+	qsort_r(ranges, count, sizeof(*ranges), by_preference, t);
 	for (size_t i = count; i-- > 0;) {
 		bool sized = ranges[i].rank & QUALITY_SIZED;
 
@@ -248,29 +292,29 @@ bool elf_is_debug_file_of(const struct elf_image *debug, const struct object_fac
 	       crc == facts->debuglink_crc;
 }
 
-static int add_debug_file(struct symtab *symbols, int fd, const struct object_facts *facts,
-			  struct heartbeat *b)
+static int add_debug_file(struct symtab *symbols, struct elf_reading *r, int fd,
+			  const struct object_facts *facts)
 {
-	struct elf_image debug;
-	int ret = elf_image_open(&debug, fd, b);
+	int ret = elf_image_open(&r->other, fd, r->image.heartbeat);
 
-	if (!ret)
-		ret = elf_is_debug_file_of(&debug, facts)
-			      ? add_symbol_table(symbols, &debug, SHT_SYMTAB)
-			      : -ENOENT;
-	elf_image_close(&debug);
-	return ret;
+	if (ret)
+		return ret;
+	return elf_is_debug_file_of(&r->other, facts)
+		       ? add_symbol_table(symbols, &r->other, SHT_SYMTAB, r->strings_most)
+		       : -ENOENT;
 }
 
-static int add_debugdata(struct symtab *symbols, const struct elf_image *image)
+static int add_debugdata(struct symtab *symbols, struct elf_reading *r)
 {
-	struct elf_image inner;
-	int ret = elf_image_open_debugdata(&inner, image);
+	int ret = elf_image_open_debugdata(&r->other, &r->image);
 
-	if (!ret)
-		ret = add_symbol_table(symbols, &inner, SHT_SYMTAB);
-	elf_image_close(&inner);
-	return ret;
+	return ret ? ret : add_symbol_table(symbols, &r->other, SHT_SYMTAB, r->strings_most);
+}
+
+static void close_other(struct elf_reading *r)
+{
+	elf_image_close(&r->other);
+	r->other = (struct elf_image){.fd = -1};
 }
 
 /*
@@ -278,27 +322,30 @@ static int add_debugdata(struct symtab *symbols, const struct elf_image *image)
  * all. Return an error if .dynsym is needed and invalid, or if .symtab is invalid and there is no
  * other source.
  */
-static int add_best_symbols(struct symtab *symbols, const struct elf_image *image, int debug_fd,
+static int add_best_symbols(struct symtab *symbols, struct elf_reading *r, int debug_fd,
 			    struct object_facts *facts)
 {
-	int ret = add_symbol_table(symbols, image, SHT_SYMTAB), dynamic;
+	int ret = add_symbol_table(symbols, &r->image, SHT_SYMTAB, r->strings_most), dynamic;
 
 	if (!ret)
 		return 0;
 	facts->wants_debug = true;
+	symtab_free(symbols);
 	if (debug_fd >= 0) {
-		symtab_free(symbols);
-		if (add_debug_file(symbols, debug_fd, facts, image->heartbeat) == 0) {
+		if (add_debug_file(symbols, r, debug_fd, facts) == 0) {
 			facts->wants_debug = false;
 			return 0;
 		}
+		symtab_free(symbols);
+		close_other(r);
 	}
-	symtab_free(symbols);
-	if (add_debugdata(symbols, image) == 0)
+	if (add_debugdata(symbols, r) == 0)
 		facts->wants_debug = false;
 	else
 		symtab_free(symbols);
-	dynamic = add_symbol_table(symbols, image, SHT_DYNSYM);
+	if (symbols->outside.file != &r->other)
+		close_other(r);
+	dynamic = add_symbol_table(symbols, &r->image, SHT_DYNSYM, r->strings_most);
 	if (dynamic == -ENOENT)
 		return facts->wants_debug && ret != -ENOENT ? ret : 0;
 	return dynamic;
@@ -326,15 +373,29 @@ int elf_read_segments(struct elf *e, const struct elf_image *image)
 	return ret;
 }
 
-static int read_elf_image(struct elf *e, struct elf_image *image, int debug_fd,
+/* Make the table for lookups from the ranges. */
+static int build_symbols(struct symtab *t, bool pack)
+{
+	int ret = symtab_build(t);
+
+	symtab_seal(t);
+	if (ret || !pack)
+		return ret;
+	ret = symtab_pack(t);
+	/* names in memory are found without being packed, too */
+	return t->outside.size ? ret : 0;
+}
+
+static int read_elf_image(struct elf *e, struct elf_reading *r, int debug_fd,
 			  struct object_facts *facts)
 {
+	struct elf_image *image = &r->image;
 	int ret;
 
 	elf_image_identity(image, facts);
 	ret = elf_read_segments(e, image);
 	if (!ret)
-		ret = add_best_symbols(&e->symbols, image, debug_fd, facts);
+		ret = add_best_symbols(&e->symbols, r, debug_fd, facts);
 	if (!ret) {
 		rank_symbols(&e->symbols);
 		if (facts->wants_debug)
@@ -346,7 +407,7 @@ static int read_elf_image(struct elf *e, struct elf_image *image, int debug_fd,
 	if (!ret)
 		ret = elf_add_frames(e, image);
 	if (!ret)
-		ret = symtab_build(&e->symbols);
+		ret = build_symbols(&e->symbols, r->strings_most);
 	if (!ret)
 		ret = elf_add_entry(e, image);
 	if (!ret)
@@ -357,14 +418,16 @@ static int read_elf_image(struct elf *e, struct elf_image *image, int debug_fd,
 
 int elf_read(struct elf *out, const struct elf_files *files, struct object_facts *facts)
 {
-	struct elf_image image;
+	struct elf_reading r = {.other.fd = -1, .strings_most = files->strings_most};
 	int ret;
 
 	*out = (struct elf){0};
-	ret = elf_image_open(&image, files->file.fd, files->file.heartbeat);
+	ret = elf_image_open(&r.image, files->file.fd, files->file.heartbeat);
 	if (!ret)
-		ret = read_elf_image(out, &image, files->debug, facts);
-	elf_image_close(&image);
+		ret = read_elf_image(out, &r, files->debug, facts);
+	symbol_strings_close(&out->symbols.outside);
+	elf_image_close(&r.other);
+	elf_image_close(&r.image);
 	return ret ? ret : stamp_check(files->file.fd, &files->file.stamp);
 }
 
@@ -424,4 +487,40 @@ size_t elf_bytes(const struct elf *e)
 {
 	return symtab_bytes(&e->symbols) + e->segments.capacity * sizeof(*e->segments.items) +
 	       e->starts.capacity * sizeof(*e->starts.items);
+}
+
+/*
+ * Bytes for each symbol and each function of .eh_frame while the table is built: a range, at most
+ * twice, since vectors grow to twice their size, and a span. An entry of .eh_frame takes 32 bytes
+ * and more.
+ */
+#define SYMBOL_BYTES (2 * sizeof(struct symbol_range) + sizeof(struct symbol_span))
+#define FRAME_ENTRY_LEAST 32
+
+static uint64_t reading_bytes(int fd, const struct elf_files *files)
+{
+	struct elf_image image;
+	GElf_Shdr symbols = {0}, strings = {0}, frames = {0};
+	uint64_t count;
+
+	if (elf_image_open(&image, fd, files->file.heartbeat) == 0) {
+		if (elf_section_typed(&image, SHT_SYMTAB, &symbols) ||
+		    elf_section_typed(&image, SHT_DYNSYM, &symbols))
+			elf_section(&image, symbols.sh_link, &strings);
+		elf_section_named(&image, ".eh_frame", &frames);
+	}
+	elf_image_close(&image);
+	count = symbols.sh_size / (symbols.sh_entsize ? symbols.sh_entsize : 1) +
+		frames.sh_size / FRAME_ENTRY_LEAST;
+	if (files->strings_most && strings.sh_size >= files->strings_most)
+		strings.sh_size = 0;
+	return strings.sh_size + frames.sh_size + count * SYMBOL_BYTES;
+}
+
+uint64_t elf_reading_bytes(const struct elf_files *files)
+{
+	uint64_t bytes = reading_bytes(files->file.fd, files);
+	uint64_t debug = files->debug >= 0 ? reading_bytes(files->debug, files) : 0;
+
+	return bytes > debug ? bytes : debug;
 }

@@ -38,6 +38,11 @@ struct elf_files {
 	struct stamped_file file; /* the ELF file itself */
 	int debug; /* fd of its separate debug file; -1: none */
 	int common; /* fd of dwz's file of information common to file or debug; -1: none */
+	/*
+	 * 0: names are kept as they are; else they are packed, and a table of strings of this many
+	 * bytes or more is never in memory as a whole
+	 */
+	uint64_t strings_most;
 };
 
 /*
@@ -49,6 +54,12 @@ struct elf_files {
  */
 int elf_read(struct elf *out, const struct elf_files *files, struct object_facts *facts);
 void elf_free(struct elf *e);
+
+/*
+ * Estimate from the section headers how many bytes of memory elf_read() will need at once: at least
+ * as many as it does, for files without .gnu_debugdata and Go's table of functions.
+ */
+uint64_t elf_reading_bytes(const struct elf_files *files);
 
 /*
  * Find the function at a file offset; its name may be "", and out->start is a file offset too. If

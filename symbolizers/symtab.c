@@ -19,6 +19,15 @@ void symtab_free(struct symtab *t)
 	vector_free(&t->spans);
 	name_blocks_free(t->packed);
 	t->packed = NULL;
+	symbol_strings_close(&t->outside);
+}
+
+const char *symtab_name(const struct symtab *t, uint32_t name, char *buf, size_t size)
+{
+	if (!(name & SYMBOL_NAME_OUTSIDE))
+		return t->names.items + name;
+	symbol_strings_copy(&t->outside, name & ~SYMBOL_NAME_OUTSIDE, buf, size);
+	return buf;
 }
 
 int64_t symtab_add_name(struct symtab *t, const char *name, size_t length)

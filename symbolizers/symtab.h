@@ -14,6 +14,7 @@
 
 #include "base/vector.h"
 #include "symbolizers/name_blocks.h"
+#include "symbolizers/symbol_strings.h"
 
 /*
  * Bounds against hostile files: the most ranges and bytes of names of a table, beyond which adding
@@ -23,9 +24,13 @@
 #define SYMBOL_NAMES_MAX (256u << 20)
 #define SYMBOL_SIZE_MAX UINT32_MAX
 
+/* Bit of a name that is in symtab.outside; its other bits are the offset there. */
+#define SYMBOL_NAME_OUTSIDE (1u << 31)
+
 struct symbol_range {
 	uint64_t start, end; /* end is exclusive */
-	uint32_t name; /* offset in names; 0: a hole, which hides ranges of lower rank */
+	uint32_t name; /* offset in names, or SYMBOL_NAME_OUTSIDE and that in outside; 0: a hole,
+			  which hides ranges of lower rank */
 	uint32_t rank;
 };
 
@@ -33,7 +38,7 @@ struct symbol_range {
 struct symbol_span {
 	uint64_t start;
 	uint32_t length; /* bytes */
-	uint32_t name; /* offset in names */
+	uint32_t name; /* as that of the range */
 	uint32_t back; /* bytes from the start of the function to start */
 	uint32_t size; /* bytes of the whole function */
 };
@@ -43,6 +48,8 @@ struct symtab {
 	VECTOR(struct symbol_range) ranges;
 	VECTOR(char) names;
 	VECTOR(struct symbol_span) spans;
+	/* names that are not in memory: symtab_find() finds them only after symtab_pack() */
+	struct symbol_strings outside;
 	/* NULL, or in place of names, after symtab_pack(): spans[].name are of name_blocks_add() */
 	struct name_blocks *packed;
 };
@@ -79,9 +86,16 @@ void symtab_seal(struct symtab *t);
 
 /*
  * symtab_pack.c: of a table that is sealed, keep only the names that can be found, and keep these
- * compressed. The table may be packed already. Without memory, it stays as it is.
+ * compressed. The table may be packed already. Return 0, or -ENOMEM, -E2BIG or -EIO: it stays as it
+ * is, and if it has names outside it cannot be used.
  */
-void symtab_pack(struct symtab *t);
+int symtab_pack(struct symtab *t);
+
+/*
+ * Return a name of a range, at most size - 1 bytes of it if it has to be copied to buf, as those
+ * outside have.
+ */
+const char *symtab_name(const struct symtab *t, uint32_t name, char *buf, size_t size);
 
 /*
  * Find the function at address and set out->flags to SYMBOL_FOUND. Return false, with *out

@@ -31,6 +31,11 @@
 /* What is kept of the memory of processes may take, of Python and Java each: a part of that. */
 #define RUNTIME_PART 2
 /*
+ * elf_files.strings_most of a worker with a limit, which keeps names packed: a service. A recording
+ * does not last, and saves the time that this takes.
+ */
+#define STRINGS_MOST (1u << 20)
+/*
  * When one file alone has exceeded the memory of a worker of sources this many times, lookups do
  * not open the file again.
  */
@@ -150,13 +155,15 @@ static uint64_t memory_limit(const struct worker *w)
 }
 
 /*
- * While all tables together exceed their maximum, drop the least recently used table. The current
- * object's table stays, and the kernel's, since its added symbols are in no file. Code objects have
- * a limit of their own, since they may not be readable again.
+ * While all tables together exceed their maximum, without the bytes that are about to be needed,
+ * drop the least recently used table. The current object's table stays, and the kernel's, since its
+ * added symbols are in no file. Code objects have a limit of their own, since they may not be
+ * readable again.
  */
-static void limit_symbol_tables(struct worker *w, const struct worker_object *current)
+static void limit_symbol_tables(struct worker *w, const struct worker_object *current,
+				uint64_t needed)
 {
-	const uint64_t most = memory_limit(w);
+	const uint64_t limit = memory_limit(w), most = limit > needed ? limit - needed : 0;
 	struct worker_object *o, *next;
 
 	HASH_ITER (hh, w->objects, o, next) {
@@ -192,7 +199,7 @@ static void limit_java_names(struct worker *w)
 
 static void limit_memory(struct worker *w)
 {
-	limit_symbol_tables(w, NULL);
+	limit_symbol_tables(w, NULL, 0);
 	worker_python_limit(&w->codes, memory_limit(w) / RUNTIME_PART);
 	limit_java_names(w);
 }
@@ -207,15 +214,15 @@ static void account_symbol_table(struct worker *w, struct worker_object *o)
 	w->bytes += o->bytes;
 }
 
-/* A service keeps names packed; a recording, which does not last, saves the time that it takes. */
-static void pack_object_names(const struct worker *w, struct worker_object *o)
+/* Read the symbols of a file; a worker with a limit has room for that first. */
+static int read_elf_object(struct worker *w, struct worker_object *o, struct object_facts *facts)
 {
-	if (!w->options.memory)
-		return;
-	if (o->kind == OBJECT_ELF)
-		symtab_pack(&o->table.elf.symbols);
-	else if (o->kind == OBJECT_KERNEL)
-		symtab_pack(&o->table.kernel.symbols);
+	drop_table(w, o);
+	if (w->options.memory) {
+		o->files.strings_most = STRINGS_MOST;
+		limit_symbol_tables(w, o, elf_reading_bytes(&o->files));
+	}
+	return elf_read(&o->table.elf, &o->files, facts);
 }
 
 /*
@@ -230,8 +237,7 @@ static void read_object(struct worker *w, struct worker_object *o)
 	if (o->files.file.fd >= 0) {
 		switch (o->kind) {
 		case OBJECT_ELF:
-			drop_table(w, o);
-			rc = elf_read(&o->table.elf, &o->files, &facts);
+			rc = read_elf_object(w, o, &facts);
 			break;
 		case OBJECT_KERNEL:
 			rc = kernel_read(&o->table.kernel, o->files.file.fd, &facts, &w->heartbeat);
@@ -252,10 +258,10 @@ static void read_object(struct worker *w, struct worker_object *o)
 	o->facts = facts;
 	if (o->bad && o->kind == OBJECT_ELF)
 		elf_free(&o->table.elf);
-	else
-		pack_object_names(w, o);
+	else if (w->options.memory && o->kind == OBJECT_KERNEL)
+		(void)symtab_pack(&o->table.kernel.symbols);
 	account_symbol_table(w, o);
-	limit_symbol_tables(w, o);
+	limit_symbol_tables(w, o, 0);
 }
 
 static bool find_function_of_object(struct worker_object *o, uint64_t address,
@@ -568,7 +574,7 @@ static void worker_add_object(struct worker *w, const struct message *m, size_t 
 		_exit(1);
 	o->id = m->object;
 	o->kind = m->kind;
-	o->files = (struct elf_files){{.fd = -1, .heartbeat = &w->heartbeat}, -1, -1};
+	o->files = (struct elf_files){{.fd = -1, .heartbeat = &w->heartbeat}, -1, -1, 0};
 	if (o->kind == OBJECT_PYTHON ? worker_python_begin(&o->table.python, w->payload, size)
 	    : o->kind == OBJECT_JAVA ? worker_java_begin(&o->table.java, w->payload, size)
 				     : true)

@@ -14,7 +14,10 @@ static void look_for_python(int fd)
 		abort();
 }
 
-/* Packed names are the same, as far as texts can be compared without their copies: by a hash. */
+/*
+ * Packed names are the same, whether they were in memory or in the file before. Texts can be
+ * compared without their copies by a hash.
+ */
 static uint64_t hash_of_names(const struct elf *e, size_t size)
 {
 	uint64_t hash = 0;
@@ -27,6 +30,19 @@ static uint64_t hash_of_names(const struct elf *e, size_t size)
 	return hash;
 }
 
+/* Strings that take more than twice their table are not read from the file: that is an error. */
+static void check_names_outside(int fd, struct stamp stamp, size_t size, uint64_t names)
+{
+	const struct elf_files files = {{.fd = fd, .stamp = stamp}, fd, -1, 1};
+	struct object_facts facts = {0};
+	struct elf e;
+	int ret = elf_read(&e, &files, &facts);
+
+	if (!ret && hash_of_names(&e, size) != names)
+		abort();
+	elf_free(&e);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd = fuzz_file(data, size);
@@ -37,13 +53,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint64_t names;
 
 	(void)stamp_of(fd, &stamp);
-	(void)elf_read(&e, &(struct elf_files){{.fd = fd, .stamp = stamp}, fd, -1}, &facts);
+	(void)elf_read(&e, &(struct elf_files){{.fd = fd, .stamp = stamp}, fd, -1, 0}, &facts);
 	names = hash_of_names(&e, size);
 	(void)elf_find(&e, UINT64_MAX, &f);
-	symtab_pack(&e.symbols);
+	(void)symtab_pack(&e.symbols);
 	if (hash_of_names(&e, size) != names)
 		abort();
 	elf_free(&e);
+	check_names_outside(fd, stamp, size, names);
 	look_for_python(fd);
 	close(fd);
 	return 0;

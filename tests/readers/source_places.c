@@ -55,7 +55,8 @@ int main(int argc, char **argv)
 	}
 	files = (struct elf_files){{.fd = open_file(argc, argv, 1)},
 				   open_file(argc, argv, 2),
-				   open_file(argc, argv, 3)};
+				   open_file(argc, argv, 3),
+				   0};
 	if (files.file.fd < 0 || stamp_of(files.file.fd, &files.file.stamp) < 0)
 		return 2;
 	rc = dwarf_places_open(&places, &files, budget, &facts);

@@ -2,6 +2,7 @@
 /* Compare elf.c with nm, objdump and readelf, on files that gcc and binutils make in the test. */
 #include <errno.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "files.h"
@@ -30,25 +31,46 @@ static void build(const char *flags)
 	shell("gcc -O1 -g %s -o prog a.c", flags);
 }
 
-static int try_read(struct elf *e, const char *path, const char *debug)
+static int try_read_with(struct elf *e, const char *path, const char *debug, uint64_t strings_most)
 {
 	int fd = file_open(path), debug_fd = debug ? file_open(debug) : -1, rc;
-	struct stamp stamp;
+	struct elf_files files = {{.fd = fd}, debug_fd, -1, strings_most};
 
 	facts = (struct object_facts){0};
-	ck_assert_int_eq(stamp_of(fd, &stamp), 0);
-	rc = elf_read(e, &(struct elf_files){{.fd = fd, .stamp = stamp}, debug_fd, -1}, &facts);
+	ck_assert_int_eq(stamp_of(fd, &files.file.stamp), 0);
+	rc = elf_read(e, &files, &facts);
 	close(fd);
 	if (debug)
 		close(debug_fd);
 	return rc;
 }
 
+static int try_read(struct elf *e, const char *path, const char *debug)
+{
+	return try_read_with(e, path, debug, 0);
+}
+
+/* Read a file twice: the symbols are the same if all strings stay in it until they are packed. */
 static struct elf read_elf(const char *path, const char *debug)
 {
-	struct elf e;
+	struct elf e, packed;
+	struct object_facts before;
 
+	ck_assert_int_eq(try_read_with(&packed, path, debug, 1), 0);
+	before = facts;
 	ck_assert_int_eq(try_read(&e, path, debug), 0);
+	ck_assert_uint_eq(before.symbols, facts.symbols);
+	ck_assert_uint_eq(packed.symbols.spans.count, e.symbols.spans.count);
+	ck_assert(!e.symbols.spans.count || packed.symbols.packed);
+	for (size_t i = 0; i < e.symbols.spans.count; i++) {
+		struct found_symbol a, b;
+
+		ck_assert(symtab_find(&e.symbols, e.symbols.spans.items[i].start, &a));
+		ck_assert(symtab_find(&packed.symbols, packed.symbols.spans.items[i].start, &b));
+		ck_assert_str_eq(a.name, b.name);
+		ck_assert(a.start == b.start && a.size == b.size);
+	}
+	elf_free(&packed);
 	return e;
 }
 
@@ -497,9 +519,10 @@ START_TEST(what_is_no_elf_file_is_refused)
 	ck_assert_int_eq(try_read(&e, "/", NULL), -EBADMSG);
 	elf_free(&e);
 	ck_assert_int_eq(pipe(ends), 0);
-	ck_assert_int_eq(
-		elf_read(&e, &(struct elf_files){{.fd = ends[0], .stamp = stamp}, -1, -1}, &facts),
-		-EBADMSG);
+	ck_assert_int_eq(elf_read(&e,
+				  &(struct elf_files){{.fd = ends[0], .stamp = stamp}, -1, -1, 0},
+				  &facts),
+			 -EBADMSG);
 	elf_free(&e);
 	file_write("empty", "", 0);
 	ck_assert_int_eq(try_read(&e, "empty", NULL), -EBADMSG);
@@ -520,7 +543,7 @@ static void swallow(const char *bytes, size_t size)
 
 	facts = (struct object_facts){0};
 	ck_assert_int_eq(stamp_of(fd, &stamp), 0);
-	(void)elf_read(&e, &(struct elf_files){{.fd = fd, .stamp = stamp}, fd, -1}, &facts);
+	(void)elf_read(&e, &(struct elf_files){{.fd = fd, .stamp = stamp}, fd, -1, 0}, &facts);
 	for (uint64_t offset = 0; offset < size; offset += size / 16 + 1)
 		(void)elf_find(&e, offset, &f);
 	(void)elf_find(&e, UINT64_MAX, &f);
@@ -680,6 +703,59 @@ START_TEST(a_file_that_changes_is_an_error_and_no_signal)
 }
 END_TEST
 
+#ifndef __SANITIZE_ADDRESS__
+/* Make an object file with many functions, whose names have 1,000 bytes each. */
+static void build_long_names(unsigned int functions)
+{
+	FILE *f;
+
+	files_begin();
+	f = fopen("long.s", "we");
+	ck_assert_ptr_nonnull(f);
+	fprintf(f, ".text\n");
+	for (unsigned int i = 0; i < functions; i++)
+		fprintf(f, ".type f%0999u, @function\nf%0999u: nop\n.size f%0999u, 1\n", i, i, i);
+	ck_assert_int_eq(fclose(f), 0);
+	shell("gcc -c -o long.o long.s && gcc -shared -nostdlib -o long.so long.o");
+}
+
+/* Without room for the table of strings, its names are read if it may stay in the file. */
+START_TEST(long_names_need_little_memory)
+{
+	const unsigned int functions = 20000; /* the table has 20 MB */
+	struct elf_files files = {{.fd = -1}, -1, -1, 0};
+	struct found_symbol f;
+	struct rlimit limit;
+	struct elf e;
+
+	build_long_names(functions);
+	files.file.fd = file_open("long.so");
+	ck_assert_int_eq(stamp_of(files.file.fd, &files.file.stamp), 0);
+	ck_assert_uint_lt(elf_reading_bytes(&files) / 1000000, 30);
+	ck_assert_uint_ge(elf_reading_bytes(&files) / 1000000, 20);
+	ck_assert_int_eq(getrlimit(RLIMIT_DATA, &limit), 0);
+	limit.rlim_cur = 12 << 20;
+	ck_assert_int_eq(setrlimit(RLIMIT_DATA, &limit), 0);
+	facts = (struct object_facts){0};
+	ck_assert_int_eq(elf_read(&e, &files, &facts), 0); /* there is an empty .dynsym, too */
+	ck_assert_uint_eq(facts.symbols, 0);
+	elf_free(&e);
+	files.strings_most = 1 << 20;
+	ck_assert_uint_lt(elf_reading_bytes(&files) / 1000000, 5);
+	facts = (struct object_facts){0};
+	ck_assert_int_eq(elf_read(&e, &files, &facts), 0);
+	ck_assert_uint_eq(facts.symbols, functions);
+	ck_assert(symtab_find(&e.symbols, e.symbols.spans.items[1234].start, &f));
+	ck_assert_uint_eq(strlen(f.name), 1000);
+	ck_assert_str_eq(f.name + 1000 - 6, "001234");
+	elf_free(&e);
+	close(files.file.fd);
+}
+END_TEST
+#else
+#define long_names_need_little_memory a_giant_is_refused /* a sanitizer takes memory itself */
+#endif
+
 SUITE("elf", a_program_agrees_with_nm, a_program_at_a_fixed_address_agrees_with_nm,
       a_static_program_agrees_with_nm, a_static_pie_agrees_with_nm,
       aliases_are_chosen_and_holes_stay_holes, a_stripped_program_says_so,
@@ -689,4 +765,4 @@ SUITE("elf", a_program_agrees_with_nm, a_program_at_a_fixed_address_agrees_with_
       a_debuglink_is_checked_by_its_crc, stubs_are_named, sections_are_found_by_name,
       threads_begin_in_a_stripped_libc, an_old_library_has_no_beginning,
       what_is_no_elf_file_is_refused, headers_may_lie, contents_may_be_garbage, a_giant_is_refused,
-      a_file_that_changes_is_an_error_and_no_signal)
+      long_names_need_little_memory, a_file_that_changes_is_an_error_and_no_signal)

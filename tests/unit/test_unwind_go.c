@@ -333,7 +333,7 @@ static void read_names(struct elf *e, const char *path)
 
 	ck_assert_int_eq(stamp_of(fd, &stamp), 0);
 	ck_assert_int_eq(
-		elf_read(e, &(struct elf_files){{.fd = fd, .stamp = stamp}, -1, -1}, &facts), 0);
+		elf_read(e, &(struct elf_files){{.fd = fd, .stamp = stamp}, -1, -1, 0}, &facts), 0);
 	close(fd);
 }
 
