@@ -193,14 +193,18 @@ class ServeMemory(serve_live.ServeTest):
         """
         The helper that reads the memory of processes keeps some of each JVM: its tables, 0.15 MiB,
         and some names. With 16 JVMs it had 4.0 MiB, and 7.3 when tables took 0.35 MiB; the bound is
-        5.2. How much it is depends on the JVM's tables, and hardly on chance.
+        5.2. How much it is depends on the JVM's tables, and hardly on chance. Other programs, which
+        take memory of all processes of the service, are not recorded.
         """
-        service = self.serve("--window", "5s", "--memory", "32M")
         version = sorted(jdks.homes())[0]
-        for number in range(JVMS):
-            process = self.start(*jdks.command(version, "Turns", "one", number, options=[
-                "-Xmx16m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]))
-            self.assertIn(b"ready\n", iter(process.stdout.readline, b""))
+        jvms = [self.start(*jdks.command(version, "Turns", "one", number, options=[
+            "-Xmx16m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]), wait=True)
+                for number in range(JVMS)]
+        service = self.serve("--window", "5s", "--memory", "32M", "-p",
+                             ",".join(str(jvm.pid) for jvm in jvms))
+        for jvm in jvms:
+            self.go(jvm)
+            self.assertIn(b"ready\n", iter(jvm.stdout.readline, b""))
         most = {"skein-memory": 0}
         until = time.monotonic() + 25
         while time.monotonic() < until:
