@@ -10,7 +10,10 @@ from traces import ROOT
 
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
 PLAYWRIGHT = CACHE / "skein/readers/playwright-core-1.65.1"
-CHROMIUM = shutil.which("chromium")
+# The headless shell is the same engine without the windows, tabs and services around it, which take
+# two thirds of the CPU time of each page that is opened. The long forms have the whole browser.
+LONG = os.environ.get("SKEIN_LONG") == "1"
+CHROMIUM = (None if LONG else shutil.which("chromium-headless-shell")) or shutil.which("chromium")
 MISSING = (None if PLAYWRIGHT.is_dir() and shutil.which("node") and CHROMIUM else
            "no browser: Debian's chromium and nodejs, and tools/deps readers for playwright-core")
 

@@ -134,7 +134,8 @@ class Stub:
         http.server.ThreadingHTTPServer.daemon_threads = True
         self.http = http.server.ThreadingHTTPServer(("127.0.0.1", port), Answers)
         self.port = self.http.server_address[1]
-        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+        # its end waits for the next poll, by default half a second
+        threading.Thread(target=self.http.serve_forever, args=(0.02,), daemon=True).start()
 
     def end(self):
         if self.http:
