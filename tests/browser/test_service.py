@@ -28,35 +28,43 @@ ADDRESS = re.compile(r"listens on (127\S+)")
 
 
 class Service(Pages):
-    def setUp(self):
-        super().setUp()
-        self.folder = self.home / self.id() # each test has its own windows
-        self.log = open(self.home / f"{self.id()}.log", "w+", encoding="utf-8")
-        self.addCleanup(self.log.close)
-        self.start(BUILD / "tests/workloads/shares", "600")
-        self.start(SKEIN, "serve", "--folder", self.folder, "--listen", "127.0.0.1:0",
-                   "--window", "2s", "-F", "199", "--cpu-budget", "0")
-        self.wait_for(lambda: ADDRESS.search(self.said()) and len(self.windows()) > 2)
+    """One service for all cases: they only read from it, and a start takes ten times as long."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.folder = cls.home / "windows"
+        cls.log = open(cls.home / "log", "w+", encoding="utf-8")
+        cls.addClassCleanup(cls.log.close)
+        cls.start(BUILD / "tests/workloads/shares", "600")
+        cls.start(SKEIN, "serve", "--folder", cls.folder, "--listen", "127.0.0.1:0",
+                  "--window", "2s", "-F", "199", "--cpu-budget", "0")
+        cls.wait_for(lambda: ADDRESS.search(cls.said()) and len(cls.windows()) > 2)
         # its names, too, which a busy machine has later
-        self.wait_for(lambda: b"burn_50" in output("report", self.folder / self.windows()[-1]))
-        self.address = "http://" + ADDRESS.search(self.said())[1]
+        cls.wait_for(lambda: b"burn_50" in output("report", cls.folder / cls.windows()[-1]))
+        cls.address = "http://" + ADDRESS.search(cls.said())[1]
 
-    def start(self, *command):
+    @classmethod
+    def start(cls, *command):
         process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL,
-                                   stderr=self.log)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.terminate)
+                                   stderr=cls.log)
+        cls.addClassCleanup(process.wait)
+        cls.addClassCleanup(process.terminate)
 
-    def said(self):
-        return pathlib.Path(self.log.name).read_text(encoding="utf-8")
+    @classmethod
+    def said(cls):
+        return pathlib.Path(cls.log.name).read_text(encoding="utf-8")
 
-    def windows(self):
-        return sorted(path.name for path in self.folder.glob("2*.skein"))
+    @classmethod
+    def windows(cls):
+        return sorted(path.name for path in cls.folder.glob("2*.skein"))
 
-    def wait_for(self, condition):
+    @classmethod
+    def wait_for(cls, condition):
         end = time.monotonic() + LIMIT
         while not condition():
-            self.assertLess(time.monotonic(), end, self.said())
+            if time.monotonic() > end:
+                raise AssertionError(cls.said())
             time.sleep(0.1)
 
     def look(self, path, ready="true", **options):
