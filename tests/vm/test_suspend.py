@@ -20,7 +20,8 @@ import vm # noqa: E402
 
 SKEIN = os.environ.get("SKEIN", str(vm.BUILD / "skein"))
 HZ = 99
-ASLEEP = 20 # s until the real-time clock wakes the machine, which has whole seconds
+LONG = os.environ.get("SKEIN_LONG") == "1"
+ASLEEP = 20 if LONG else 10 # s until the real-time clock wakes the machine, which has whole seconds
 SECOND = 1_000_000_000
 
 JOB = f"""

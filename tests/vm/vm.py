@@ -29,6 +29,9 @@ START = b"vm: started\n"
 # sign of life after that: it sends one to its console every 2 s. Emulated CPUs sometimes all stand
 # still together with their clocks.
 TO_START, TO_SIGN = 180, 60
+# s after which a machine that has ended its job, and writes no more files, is ended: one that was
+# suspended does not power off, and would be waited for as for one that stands still.
+TO_POWER_OFF = 5
 STALE = re.compile(r"Oops: int3")
 # of 40 s or more, as the kernel reports each minute or so of a machine whose CPUs all stand
 STARVED = re.compile(rb"rcu_preempt kthread starved for \d{5,} jiffies")
@@ -258,6 +261,7 @@ class Emulator:
         self.ports = ports
         self.stood_still = False
         self.sizes, self.signed = None, time.monotonic()
+        self.left, self.wrote = None, time.monotonic()
         self.may_stand_still = may_stand_still
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE) as run:
@@ -269,11 +273,22 @@ class Emulator:
             try:
                 return run.communicate(timeout=1)[1].decode(errors="replace")
             except subprocess.TimeoutExpired:
+                if self.is_done():
+                    run.kill()
+                    return "done, but not powered off"
                 self.stood_still = self.may_stand_still and not self.lives()
             if self.stood_still:
                 break
         run.kill()
         return "no sign of life" if self.stood_still else f"no end after {limit} s"
+
+    def is_done(self):
+        """Whether the job has ended, and all that it left was written a while ago."""
+        left = [port.stat().st_size if port.exists() else 0 for port in self.ports[1:]]
+        if left != self.left:
+            self.left, self.wrote = left, time.monotonic()
+        return (time.monotonic() > self.wrote + TO_POWER_OFF and left[0] > 0
+                and bool(END.search(self.ports[1].read_bytes())))
 
     def lives(self):
         now = [port.stat().st_size if port.exists() else 0 for port in self.ports]
