@@ -234,11 +234,11 @@ class Served(serve_live.ServeTest, Counted):
     def test_windows(self):
         """All windows together have what perf counts, but for the edges; so has a report."""
         outer = counts()
-        service = self.serve("-e", "interrupts", "--window", "3s")
+        service = self.serve("-e", "interrupts", "--window", "3s" if live.LONG else "2s")
         # the file of the first window is there before the CPUs are recorded
         self.wait_for(service.windows)
         with Perf() as perf:
-            for windows in 3, 5:
+            for windows in (3, 5) if live.LONG else (2, 4):
                 load()
                 self.wait_for(lambda: len(service.windows()) >= windows, limit=120)
         seen = {"not run": not_run(), "lost": []}
@@ -267,9 +267,11 @@ class Served(serve_live.ServeTest, Counted):
             return seen[-1][0]
 
         outer = counts()
-        service = self.serve("--keep", "10s", "--keep-events", "interrupts", "--window", "2s")
+        keep = 10 if live.LONG else 3
+        service = self.serve("--keep", f"{keep}s", "--keep-events", "interrupts", "--window", "2s")
         load()
-        end = look() + 15 * 10 ** 9 # more than a flight can have of the time before the trigger
+        # more than a flight can have of the time before the trigger
+        end = look() + (keep + 5) * 10 ** 9
         self.wait_for(lambda: look() > end)
         with Perf() as perf:
             load()

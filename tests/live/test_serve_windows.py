@@ -108,7 +108,7 @@ class WindowsTest(serve_live.ServeTest, sched_live.SchedTest):
         """Windows have what --events names, a flight what --keep-events names."""
         self.start(workload("sleeper"), 600, cpu=live.CPUS[-1])
         service = self.serve("-e", "sched", "--keep", "3s", "--keep-events", "off-cpu",
-                             "--window", "2s")
+                             "--window", "2s" if live.LONG else "1s")
         self.wait_for(lambda: len(service.windows()) >= 3, limit=120)
         service.process.send_signal(signal.SIGUSR1)
         self.wait_for(lambda: list(self.folder.glob("2*-signal.skein")), limit=120)
@@ -123,7 +123,7 @@ class WindowsTest(serve_live.ServeTest, sched_live.SchedTest):
     def test_stacks_of_waits(self):
         """A window has the stacks of the waits that end in it, and accounts for them."""
         self.start(workload("sleeper"), 600, cpu=live.CPUS[-1])
-        service = self.serve("-e", "off-cpu", "--window", "2s")
+        service = self.serve("-e", "off-cpu", "--window", "2s" if live.LONG else "1s")
         self.wait_for(lambda: len(service.windows()) >= 4, limit=120)
         self.assertEqual(service.stop()[0], 0)
         for path in service.windows()[1:-1]:
