@@ -171,19 +171,26 @@ class ServeMemory(serve_live.ServeTest):
         reads those of their libraries again and again: here 4 % of a core with 16 MiB in place of
         40, and 0.1 % with 40. Other programs do not matter, of which no samples are taken.
         """
-        loop = ("while :; do for compiler in clang-16 gcc; do "
-                f"$compiler -O2 -w -c -x c -o {self.tmp}/out.o {self.tmp}/big.c; done; done")
+        turns = self.tmp / "turns"
+        loop = ("while :; do for compiler in clang-16 gcc; do $compiler -O2 -w -c -x c "
+                f"-o {self.tmp}/out.o {self.tmp}/big.c; done; echo >>{turns}; done")
         (self.tmp / "big.c").write_text("".join(
             f"int f{i}(int *a, int n) {{ int s = {i}; for (int j = 0; j < n; j++) "
             f"if (a[j] % {i + 2}) s += a[j] * j; else a[j] ^= s; return s; }}\n"
-            for i in range(400)))
+            for i in range(400 if live.LONG else 100)))
         compilers = [self.start("sh", "-c", loop) for _ in range(2)]
         socket = self.tmp / "socket"
         self.serve("-F", "97", "--window", "10s", "--memory", "64M", "--listen",
                    f"unix:{socket}", "-p", ",".join(str(p.pid) for p in compilers))
-        time.sleep(30)  # all files were read once
+
+        def work(seconds):
+            """Let the compilers work for a while, in which all their programs run."""
+            most = turns.stat().st_size + 4 if turns.exists() else 4
+            time.sleep(seconds)
+            self.wait_for(lambda: turns.exists() and turns.stat().st_size > most, limit=240)
+        work(30 if live.LONG else 10)  # all files were read once
         before, begin = self.helper_seconds(socket), time.monotonic()
-        time.sleep(20)
+        work(20 if live.LONG else 15)
         share = (self.helper_seconds(socket) - before) / (time.monotonic() - begin)
         print(f"helper processes took {100 * share:.2f} % of a core beside compilers", flush=True)
         self.assertLess(share, 0.02)
@@ -206,7 +213,8 @@ class ServeMemory(serve_live.ServeTest):
             self.go(jvm)
             self.assertIn(b"ready\n", iter(jvm.stdout.readline, b""))
         most = {"skein-memory": 0}
-        until = time.monotonic() + 25
+        # the tables of each were read when it was ready, or seconds later
+        until = time.monotonic() + (25 if live.LONG else 12)
         while time.monotonic() < until:
             for pid in processes_of(service.process.pid):
                 name = name_of(pid)
