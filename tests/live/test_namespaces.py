@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# beside others
 # timeout: 1800
 """
 Record in a pid namespace of skein's own, as a sidecar does: what runs there is recorded and named

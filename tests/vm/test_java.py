@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# beside others
 # timeout: 600
 """
 Test on Debian 12's kernels, booted in a virtual machine: the walker of Java frames loads there,

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# beside others
 # timeout: 600
 """
 Suspend a virtual machine while skein records it: the time is known as such, no sample is due in it,
