@@ -18,8 +18,8 @@ NAME = re.compile(r"\d{8}T\d{6}Z-\d+s(-\d+)?\.skein")
 # The part by which samples may show too much of a program beside thousands of starts of programs
 # a second, as live/test_serve_memory makes them: 3 %, which perf's clock shows, too
 # (docs/account.md), and chance. A program with half of a CPU has 1,200 samples in 6 s of CPU time,
-# whose number has a standard deviation of 2 %, 0.12 s. Beyond the 3 % the bound is 0.42 s, and 0.4 s
-# that the tests add: 6 of those, exceeded less often than once in 10^9 runs.
+# whose number has a standard deviation of 2 %, 0.12 s. Beyond the 3 % the bound is 0.42 s, and
+# 0.4 s that the tests add: 6 of those, exceeded less often than once in 10^9 runs.
 SWITCH_PART = 0.1
 CHOOSABLE = {"memory", "cpu", "pids", "cpuset", "freezer"}
 
