@@ -491,27 +491,27 @@ size_t elf_bytes(const struct elf *e)
 
 /*
  * Bytes for each symbol and each function of .eh_frame while the table is built: a range, at most
- * twice, since vectors grow to twice their size, and a span. An entry of .eh_frame takes 32 bytes
- * and more.
+ * twice, since vectors grow to twice their size, and a span. Most entries of .eh_frame take 32
+ * bytes and more; the shortest have 24.
  */
 #define SYMBOL_BYTES (2 * sizeof(struct symbol_range) + sizeof(struct symbol_span))
-#define FRAME_ENTRY_LEAST 32
+#define FRAME_ENTRY_LEAST 24
 
 static uint64_t reading_bytes(int fd, const struct elf_files *files)
 {
 	struct elf_image image;
 	GElf_Shdr symbols = {0}, strings = {0}, frames = {0};
-	uint64_t count;
+	uint64_t count = 0;
 
 	if (elf_image_open(&image, fd, files->file.heartbeat) == 0) {
 		if (elf_section_typed(&image, SHT_SYMTAB, &symbols) ||
 		    elf_section_typed(&image, SHT_DYNSYM, &symbols))
 			elf_section(&image, symbols.sh_link, &strings);
 		elf_section_named(&image, ".eh_frame", &frames);
+		count = symbols.sh_size / gelf_fsize(image.elf, ELF_T_SYM, 1, EV_CURRENT);
 	}
 	elf_image_close(&image);
-	count = symbols.sh_size / (symbols.sh_entsize ? symbols.sh_entsize : 1) +
-		frames.sh_size / FRAME_ENTRY_LEAST;
+	count += frames.sh_size / FRAME_ENTRY_LEAST;
 	if (files->strings_most && strings.sh_size >= files->strings_most)
 		strings.sh_size = 0;
 	return strings.sh_size + frames.sh_size + count * SYMBOL_BYTES;

@@ -39,8 +39,8 @@ struct elf_files {
 	int debug; /* fd of its separate debug file; -1: none */
 	int common; /* fd of dwz's file of information common to file or debug; -1: none */
 	/*
-	 * 0: names are kept as they are; else they are packed, and a table of strings of this many
-	 * bytes or more is never in memory as a whole
+	 * 0: names are kept as they are; else they are packed, and the first table of strings that
+	 * has this many bytes or more is not copied as a whole
 	 */
 	uint64_t strings_most;
 };
@@ -56,8 +56,8 @@ int elf_read(struct elf *out, const struct elf_files *files, struct object_facts
 void elf_free(struct elf *e);
 
 /*
- * Estimate from the section headers how many bytes of memory elf_read() will need at once: at least
- * as many as it does, for files without .gnu_debugdata and Go's table of functions.
+ * Estimate from the section headers how many bytes of memory elf_read() will need at once, without
+ * those for .gnu_debugdata and for Go's table of functions.
  */
 uint64_t elf_reading_bytes(const struct elf_files *files);
 

@@ -2,7 +2,7 @@
 /*
  * Pack the names of a table of symbols. A file's table of strings has the names of its data, too,
  * and names of C++ are long: what is left takes a fifth to a seventh (libstdc++, the kernel). Names
- * are added in the order of the spans, by address, where neighbours are alike.
+ * are added in an order in which neighbours are alike.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +29,11 @@ static int by_name(const void *a, const void *b, void *spans)
 	return (x > y) - (x < y);
 }
 
-/* Names outside are read in the order of the file: neighbours are alike there, too. */
+/*
+ * Names in memory are added in the order of the spans, by address, those outside in the order of
+ * the file. That takes less memory (rustc's library: 3.2 MiB in place of 3.7; its LLVM: 3.7 in
+ * place of 4.0), and more time: reading these files takes 0.24 s in place of 0.14.
+ */
 static int order_names(struct packing *p, const struct symtab *t)
 {
 	if (!t->outside.size)

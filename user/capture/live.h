@@ -333,7 +333,7 @@ int live_follow_suspend(struct live *l, struct error *err);
 /* Change the rate if another one is wanted. */
 int live_follow_rate(struct live *l, struct error *err);
 
-/* Return what is read besides the rings of samples; switches: whether switches are recorded. */
+/* Return the source for pace_start(); switches: whether the arrays of switches are in use. */
 enum pace_source live_pace_source(const struct live *l, bool switches);
 /* Begin to choose when the rings are read (pace.h), from times.started on. */
 void live_start_pace(struct live *l);
